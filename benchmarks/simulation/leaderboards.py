@@ -16,9 +16,8 @@ from assay.stats.bounded_mean import fitted_interval
 from assay.stats.multiplicity import rank_limits
 from assay.stats.numerics import normal_quantile, t_quantile
 from assay.stats.ranking import Fitted, deviations, fitted, rank_quantiles
-from assay.stats.ranking.flips import Flips
 from assay.stats.ranking.pairs import pairs_of
-from assay.stats.ranking.winner import confidence_set, winner
+from assay.stats.ranking.winner import winner
 from assay.stats.units import Floats, Grid
 
 SEED = 20265
@@ -107,8 +106,10 @@ class Outcome:
     max_t_intervals: bool  # those beside max-T's
     ranks: bool  # the ranks left open by the decisions hold all true ranks
     bootstrap_ranks: bool  # the bootstrap intervals of all ranks hold them
-    in_set: bool  # the model confidence set holds every best model
-    set_size: int
+    best_kept: bool  # every best model is among those that may be best by Holm's decisions
+    may_be_best: int  # how many these are
+    best_kept_max_t: bool  # the same by max-T's
+    may_be_best_max_t: int
     bias: float  # top score − its true score, in standard errors
     corrected_bias: float
     top_interval: bool  # the interval of the top score holds its true score
@@ -122,8 +123,6 @@ def outcome(board: Board, seed: int, level: float = 0.95) -> Outcome:
     found = fitted(grid)
     draws = deviations(found, RESAMPLES, seed)
     holm, max_t, alone = decisions(grid, found, design)
-    p_set = confidence_set(holm.pairs, Flips.of(grid, seed=seed), RESAMPLES)
-    kept, best = p_set > 1 - level, truth >= truth.max() - 1e-12
     return Outcome(
         _false(holm, truth),
         _false(max_t, truth),
@@ -134,10 +133,15 @@ def outcome(board: Board, seed: int, level: float = 0.95) -> Outcome:
         _all_pairs(max_t, truth),
         _ranks_hold(rank_limits(holm.better), truth),
         _ranks_hold(rank_quantiles(found.estimates, draws, level), truth),
-        bool(kept[best].all()),
-        int(kept.sum()),
+        *(*kept(holm, truth), *kept(max_t, truth)),
         *_top(grid, found, truth, level, bounded=board.kind.startswith("0/1")),
     )
+
+
+def kept(decided: PairDecisions, truth: Floats) -> tuple[bool, int]:
+    """Whether every best model may be best by the decisions, and how many models may."""
+    inside = np.array([low == 1 for low, _ in rank_limits(decided.better)])
+    return bool(inside[truth >= truth.max() - 1e-12].all()), int(inside.sum())
 
 
 def _better(truth: Floats) -> NDArray[np.bool_]:

@@ -1,18 +1,16 @@
-"""Boards for the model confidence set: how often its first test rejects equal models, and whether the best are kept."""
+"""Boards of 20 models: whether the best of them stay among those that may be best, and how many these are."""
 
 from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 
-from assay.stats.ranking.flips import Flips
-from assay.stats.ranking.pairs import pairs_of
-from assay.stats.ranking.winner import confidence_set
+from assay.design import Design
+from assay.stats.ranking import fitted
 from assay.stats.units import Floats, Grid
+from benchmarks.simulation.leaderboards import decisions, kept
 
 SEED = 20269
-FLIPS = 999
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +57,8 @@ SOME = (
 )
 
 
-def kept(board: SetBoard, simulation: int) -> tuple[bool, int]:
-    """Whether the set holds every best model, and its size."""
+def kept_best(board: SetBoard, simulation: int) -> tuple[tuple[bool, int], tuple[bool, int]]:
+    """By Holm and by max-T: whether every best model may be best, and how many models may."""
     grid = board.grid(simulation)
-    inside = confidence_set(pairs_of(grid), Flips.of(grid, seed=simulation), FLIPS) > ALPHA
-    return bool(inside[: board.best].all()), int(inside.sum())
+    holm, max_t, _ = decisions(grid, fitted(grid), Design(seed=simulation))
+    return kept(holm, board.truth), kept(max_t, board.truth)

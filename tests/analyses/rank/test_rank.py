@@ -119,7 +119,61 @@ def test_tiers_letters_and_ranks_follow_from_the_pairs() -> None:
     for pair in board.pairs:
         assert (pair.p_adjusted is not None and pair.p_adjusted <= 0.05) == (pair.verdict != "not told apart")
     assert sum(model.probability_best for model in board.models) == pytest.approx(1)
-    assert board.models[0].name in board.confidence_set
+
+
+def cyclic() -> Any:
+    """Three models of which each pair shares items of its own, and each is worse than another there."""
+    noise, values = np.random.default_rng(0).normal(size=(90, 3)), np.full((90, 3), np.nan)
+    for first in range(3):
+        rows = slice(30 * first, 30 * first + 30)
+        values[rows, first], values[rows, (first + 1) % 3] = 1.0, 0.0
+    return values + 0.3 * noise
+
+
+BOARDS = {
+    "spread": simulated(120, 6, step=0.12),
+    "far apart": simulated(120, 4, step=1.0),
+    "equal": simulated(60, 5, step=0.0),
+    "0/1": (simulated(150, 6, step=0.3) > 0).astype(float),
+    "holes": np.where(np.random.default_rng(1).random((80, 5)) < 0.2, np.nan, simulated(80, 5, step=0.3)),
+    "too few": simulated(8, 3, step=3.0),
+    "contradictory": cyclic(),
+}
+
+
+@pytest.mark.parametrize("adjust", ["holm", "max-t", "bh", "none"])
+@pytest.mark.parametrize("kind", BOARDS)
+def test_who_may_be_best_follows_from_the_pairs(kind: str, adjust: Any) -> None:
+    board = board_of(BOARDS[kind], adjust=adjust)
+    worse = {p.b if p.verdict == "better" else p.a for p in board.pairs if p.verdict != "not told apart"}
+    assert set(board.confidence_set) == {model.name for model in board.models} - worse
+    for model in board.models:
+        assert model.in_confidence_set == (model.name in board.confidence_set) == (model.ranks[0] == 1)
+        ahead = [
+            p.p_adjusted
+            for p in board.pairs
+            if p.p_adjusted is not None
+            and (p.difference.value or 0) * (1 if p.b == model.name else -1) > 0
+            and model.name in (p.a, p.b)
+        ]
+        assert model.set_p_value == min(ahead, default=1.0)
+    (best,) = (fact.text for fact in board.facts if fact.label == "may be best")
+    if kind == "contradictory":
+        assert (board.confidence_set, board.status) == ((), "unsure")
+        assert best == "none: each is shown to be worse than another"
+    elif kind == "far apart":
+        sure = " (95% confidence)" if adjust in ("holm", "max-t") else ""
+        assert best == f"m0: no other is shown to be better{sure}"
+
+
+@pytest.mark.parametrize("adjust", ["holm", "max-t"])
+def test_the_best_is_kept_coverage(adjust: Any) -> None:
+    """Ten models of the same accuracy are all best: at most 5 of 100 boards may leave one out."""
+    rng, left_out = np.random.default_rng(3), 0
+    for _ in range(100):
+        right = (rng.random((100, 10)) < 0.8).astype(float)
+        left_out += len(board_of(right, adjust=adjust).confidence_set) < 10
+    assert left_out <= 11  # binomial(100, .05): 1 in 200
 
 
 def test_one_file_of_many_models_is_the_same_as_many_files() -> None:

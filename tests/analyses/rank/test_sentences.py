@@ -27,6 +27,11 @@ LEVEL_WITH_W += "w is better than z; so is x; y is not shown to be."
     [
         ("xy", [("x", "y", 0.01, YES)], "x is better than y (p = 0.01, adjusted)."),
         ("xy", [("x", "y", 0.4, NO)], "x and y cannot be told apart (p = 0.4, adjusted)."),
+        (
+            "xyz",
+            [("x", "y", 0.01, "worse"), ("x", "z", 0.4, NO), ("y", "z", 0.2, NO)],
+            "y is better on what both answered than x, which has the best estimate.",
+        ),
         ("xy", [("x", "y", None, NO)], "x and y cannot be told apart (no test)."),
         (
             "xyz",

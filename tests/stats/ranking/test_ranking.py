@@ -150,7 +150,7 @@ def test_leaderboards_are_honest(board: object) -> None:
     found = [outcome(chosen, seed) for seed in range(60)]
     assert sum(o.false_holm for o in found) <= 9
     assert sum(o.false_max_t for o in found) <= 9
-    for held in ("ranks", "in_set", "holm_intervals", "max_t_intervals", "corrected_interval"):
+    for held in ("ranks", "best_kept", "best_kept_max_t", "holm_intervals", "max_t_intervals", "corrected_interval"):
         assert sum(getattr(o, held) for o in found) >= 51
     share = 0.6 if chosen is BOARDS[0] else 1.0  # where some are better in truth, a little too much is taken off
     assert abs(np.mean([o.corrected_bias for o in found])) < share * np.mean([o.bias for o in found])

@@ -11,7 +11,6 @@ from scipy import stats as scipy_stats
 from assay.stats.ranking.flips import Flips, sign_codes
 from assay.stats.ranking.pairs import pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import Maxima, count_reached, critical_value, maxima, step_down
-from assay.stats.ranking.winner import confidence_set
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats, Grid
 from tests.stats.leaderboards import grid_of, renumbered, suite_grid
@@ -71,15 +70,6 @@ def test_single_precision_decides_as_signs_drawn_one_by_one(name: str) -> None:
     assert flips.sums(B).exact == (name == "0/1")  # whole numbers are exact
     expected = (np.abs(null) >= np.abs(pairs.total) - 1e-9 * sqrt(grid.groups) * pairs.norm).sum(axis=0)
     assert count_reached(flips, pairs.total, pairs.norm, B).tolist() == expected.tolist()
-    alone = confidence_set(pairs, Flips.of(grid), B).tolist()
-    assert alone == confidence_set(pairs, _in_double(grid), B).tolist()
-
-
-def _in_double(grid: Grid) -> Flips:
-    flips = Flips.of(grid)
-    flips.sums(B, double=True)
-    flips._kept[B, False] = flips._kept[B, True]
-    return flips
 
 
 @pytest.mark.usefixtures("single")

@@ -25,8 +25,7 @@ from assay.stats.bounded_mean import bounded_interval, effective_items, fitted_i
 from assay.stats.multiplicity import letters, rank_limits, tiers
 from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, deviations, probability_best, rank_quantiles
-from assay.stats.ranking.flips import flips_of
-from assay.stats.ranking.winner import confidence_set, winner
+from assay.stats.ranking.winner import winner
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.suites import TaskDifferences
 from assay.stats.suites.total import total
@@ -101,10 +100,7 @@ class Board:
         grid, order = self.panel.grid, np.array(self.order)
         different, better = self.decided.different[np.ix_(order, order)], self.decided.better[np.ix_(order, order)]
         best = probability_best(self.goodness, self.draws)
-        flips = flips_of(self.decided.pairs, self.design.seed)
-        p_set = confidence_set(
-            self.decided.pairs, flips, self.resamples, lower_is_better=self.panel.metric.lower_is_better
-        )
+        p_set = self.decided.p_of_best(lower_is_better=self.panel.metric.lower_is_better)
         spread = rank_quantiles(self.goodness, self.draws, self.design.level)
         places = zip(self.order, tiers(different), letters(different), rank_limits(better), strict=True)
         standings = []
@@ -124,7 +120,7 @@ class Board:
                     spread[i],
                     float(best[i]),
                     float(p_set[i]),
-                    bool(p_set[i] > 1 - self.design.level),
+                    limits[0] == 1,
                     self.digests[i],
                 )
             )

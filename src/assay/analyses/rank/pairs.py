@@ -74,6 +74,14 @@ class PairDecisions:
     def different(self) -> Truths:
         return np.asarray(self.better | self.better.T)
 
+    def p_of_best(self, *, lower_is_better: bool) -> Floats:
+        """(k,) The smallest adjusted p-value of a system's pairs in which the other is ahead; 1 where none is."""
+        (i, j), ahead = self.pairs.index, -self.pairs.difference if lower_is_better else self.pairs.difference
+        p, smallest = np.where(np.isnan(self.adjusted), 1.0, self.adjusted), np.ones(self.pairs.grid.k)
+        for behind, which in ((j, ahead > 0), (i, ahead < 0)):
+            np.minimum.at(smallest, behind[which], p[which])
+        return smallest
+
     @property
     def method(self) -> str:
         """Of the limits: one, or all that the pairs have."""

@@ -38,8 +38,8 @@ class Standing(msgspec.Struct, frozen=True):
     ranks: Ranks  # that the decisions on all pairs leave open
     bootstrap_ranks: Ranks  # the central share of the ranks in the replicates
     probability_best: float  # share of the replicates in which it is the best
-    set_p_value: float  # of the model confidence set
-    in_confidence_set: bool
+    set_p_value: float  # the smallest adjusted p of the pairs in which another is ahead; 1: none is
+    in_confidence_set: bool  # whether it may be the best: no other is shown to be better, ``ranks`` begin at 1
     data: str = ""  # a digest of its answers and of what it was asked: the same on another board if nothing changed
 
     @property

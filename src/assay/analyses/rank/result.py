@@ -65,7 +65,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
     sentence: str
     models: tuple[Standing, ...]  # the best first
     tiers: tuple[tuple[str, ...], ...]  # the names of the models in each tier
-    confidence_set: tuple[str, ...]  # the models that hold the best one at the level of the design
+    confidence_set: tuple[str, ...]  # the models that may be the best: those that no other is shown to be better than
     top: TopScore
     adjust: Adjust
     pairs: RankedPairs  # every pair, in the order of the ranks
@@ -139,11 +139,10 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
     @property
     def facts(self) -> tuple[Fact, ...]:
         level, others = words.percent(self.design.level), self.reweightings
-        best = f"{words.listed(self.confidence_set, _MOST_NAMED)} ({level} model confidence set)"
         how = f"{level} {self.computed.intervals} of models; differences {self.computed.pair_intervals}"
         return (
             Fact("top score", self.top.corrected, "top score", self._top()),
-            Fact("may be best", best, "may be best"),
+            Fact("may be best", self._best(), "may be best"),
             Fact("tiers", len(self.tiers), "tiers", self._told_apart()),
             *([] if self.by is None else [Fact("total", self.total, "ranked tasks", self.weighing)]),
             *(Fact("weights", one.tau, "other weights", one.text(self.unit, self._against())) for one in others),
@@ -163,6 +162,13 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
         measured = words.placed(top.estimate, words.decimals(limits))
         corrected = words.estimate(top.corrected.value, limits)
         return f"{top.name} {measured}; corrected for being the best of {len(self.models)}: {corrected}"
+
+    def _best(self) -> str:
+        """With Holm's and max-T's p-values no claim at all is false at the level of the design, nor is this."""
+        if not self.confidence_set:
+            return "none: each is shown to be worse than another"
+        sure = f" ({words.percent(self.design.level)} confidence)" if self.adjust in ("holm", "max-t") else ""
+        return f"{words.listed(self.confidence_set, _MOST_NAMED)}: no other is shown to be better{sure}"
 
     def _told_apart(self) -> str:
         pairs = words.count(len(self.pairs), "pair")

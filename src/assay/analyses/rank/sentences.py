@@ -23,6 +23,8 @@ def sentence_of(models: Sequence[Standing], pairs: RankedPairs, *, adjusted: boo
     own = [
         (b, v, p) for a, b, v, p in zip(pairs.a, pairs.b, pairs.verdict, pairs.p_adjusted, strict=True) if a == first
     ]
+    if ahead := [name for name, verdict, _ in own if verdict == "worse"]:
+        return f"{_are(ahead, first=True)} better on what both answered than {first}, which has the best estimate."
     level = [first, *(name for name, verdict, _ in own if verdict != "better")]
     rest = [name for name, verdict, _ in own if verdict == "better"]
     p_values = {name: p for name, _, p in own}
@@ -125,7 +127,8 @@ def notes_of(
     notes += _undecided(decided)
     notes += about_pairs(by_length, panel.unit if grid.clusters is None else "cluster", panel.metric.kind)
     if adjust in ("bh", "none"):
-        notes.append("tiers and ranks are only as sure as single decisions: this adjustment allows some to be false")
+        sure = "tiers, ranks and who may be best are only as sure as single decisions"
+        notes.append(f"{sure}: this adjustment allows some to be false")
     return tuple(notes)
 
 

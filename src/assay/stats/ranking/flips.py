@@ -94,15 +94,13 @@ class Flips:
     def _kept(self) -> "dict[tuple[int, bool], NullSums]":
         return {}
 
-    def sums(self, resamples: int, *, double: bool = False, systems: Integers | None = None) -> "NullSums":
-        """The null sums of all systems, which are kept, or of some; where work is little, in double precision."""
+    def sums(self, resamples: int, *, double: bool = False) -> "NullSums":
+        """The null sums of all systems, which are kept; where work is little, in double precision."""
         double = double or self.exact or self.count(resamples) * self.columns.size <= _SINGLE_ABOVE
         made = self._kept.get((resamples, double))
-        if made is None and systems is not None:
-            return NullSums.of(self, np.ascontiguousarray(self.columns[:, systems]), resamples, double=double)
         if made is None:
             made = self._kept[resamples, double] = NullSums.of(self, self.columns, resamples, double=double)
-        return made if systems is None else made.of_systems(systems)
+        return made
 
     def signs(self, first: int, rows: int) -> Floats:
         """(rows, G) ±1."""
@@ -193,7 +191,7 @@ def _counts(columns: Floats) -> bool:
 
 
 def flips_of(pairs: Pairs, seed: int = 0) -> Flips:
-    """The flips of all pairs, made once: their null sums serve the tests and the confidence set."""
+    """The flips of all pairs, made once: their null sums serve the tests and the adjustment."""
     made: dict[int, Flips] = pairs.__dict__.setdefault("flips", {})  # as a cached property keeps it
     if seed not in made:
         made[seed] = Flips.of(pairs.grid, seed=seed)
@@ -239,6 +237,3 @@ class NullSums:
     def exact(self) -> bool:
         """Whether sums are in double precision."""
         return self.values.dtype == np.float64
-
-    def of_systems(self, systems: Integers) -> "NullSums":
-        return NullSums(self.values[systems], self.slack[systems], self.unit)

@@ -12,7 +12,7 @@ otherwise as the number of units grows. Sums equal to the observed one up to rou
 Among all sign vectors of few groups are the observed signs, so that p is a share and at least 2 / 2^G.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
@@ -28,9 +28,7 @@ TIE = 1e-9  # of √G·√Σd² ≥ Σ|d|: sums closer than this to the observed
 _MOST_DOUBTFUL = 1 << 28  # additions that deciding again may take
 _FEW_DOUBTS = 0.01  # of the replicates of a pair: more, and all of them are
 _CACHED = 1 << 17  # null differences that stay in the cache
-_OUT_OF_REACH = 11.0  # of a statistic: one in 10²² sums of signs
 _ROUNDED = 4e-7  # of a threshold: what a few operations in single precision are off by, many times over
-_SINGLE = 1e30  # the largest factor that single precision takes
 
 
 def share_reached(reached: Integers, count: int, *, exact: bool) -> Floats:
@@ -150,25 +148,19 @@ class Maxima:
 def maxima(flips: Flips, observed: Floats, norms: Floats, resamples: int) -> Maxima:
     """Max-T over all pairs: observed are the statistics |Σd| / √Σd², 0 where the norm is."""
     order = np.argsort(observed, kind="stable")
-    found = ordered_maxima(flips, order, norms, observed[order], resamples)
-    stepped = np.empty_like(found.stepped)
-    stepped[order] = found.stepped
-    return Maxima(found.largest, stepped, found.exact)
-
-
-def ordered_maxima(flips: Flips, order: Integers, norms: Floats, observed: Floats, resamples: int) -> Maxima:
-    """The largest null statistic of the pairs up to each one in an order, against what was observed there."""
-    scale = _inverse(norms)[order]
-    least = observed - TIE * sqrt(len(flips.columns))
+    scale, least = _inverse(norms)[order], observed[order] - TIE * sqrt(len(flips.columns))
     if flips.by_column:
-        values, pairs = flips.sums(resamples, double=True).values, flips.pairs[:, order]
-        return Maxima(*_pair_by_pair(values, pairs, scale, least), flips.exact)
-    counts, largest = np.zeros(len(order), dtype=np.int64), np.empty(flips.count(resamples))
-    for first, sums in flips.blocks(resamples):
-        found = _running(flips.differences(first, sums)[:, order], scale, least)
-        counts += found[0]
-        largest[first : first + len(sums)] = found[1]
-    return Maxima(largest, counts, flips.exact)
+        values = flips.sums(resamples, double=True).values
+        largest, counts = _pair_by_pair(values, flips.pairs[:, order], scale, least)
+    else:
+        counts, largest = np.zeros(len(order), dtype=np.int64), np.empty(flips.count(resamples))
+        for first, sums in flips.blocks(resamples):
+            found = _running(flips.differences(first, sums)[:, order], scale, least)
+            counts += found[0]
+            largest[first : first + len(sums)] = found[1]
+    stepped = np.empty_like(counts)
+    stepped[order] = counts
+    return Maxima(largest, stepped, flips.exact)
 
 
 def _inverse(norms: Floats) -> Floats:
@@ -189,108 +181,9 @@ def _pair_by_pair(values: Floats, pairs: Integers, scale: Floats, least: Floats)
     return largest, counts
 
 
-def grown_maxima(flips: Flips, systems: Integers, norms: Floats, observed: Floats, resamples: int) -> Integers:
-    """How often the largest null statistic of systems 0 … m reaches observed[m − 1], for m = 1, 2, …
-
-    Where every p-value to come is 0 for certain, nothing more is counted: a statistic is reached by a sum of signs with
-    probability 6.4·Φ(−t) at most.
-    """
-    least = observed - TIE * sqrt(len(flips.columns))
-    far = np.flatnonzero(least < _OUT_OF_REACH)
-    steps = 0 if not len(far) else int(far[-1]) + 1  # beyond them nothing is reached
-    if flips.exact:
-        steps = len(observed)
-    chosen, counts = systems[: steps + 1], np.zeros(len(observed), dtype=np.int64)
-    scale = np.zeros((flips.k, flips.k))
-    scale[tuple(flips.pairs)] = _inverse(norms)
-    scale = (scale + scale.T)[np.ix_(chosen, chosen)]
-    for double in (False, True) if float(scale.max(initial=0.0)) < _SINGLE / flips.size else (True,):
-        growth = _Growth(flips.sums(resamples, double=double, systems=chosen), scale)
-        found = growth.counted(flips, chosen, least[:steps])
-        if found is not None:
-            counts[:steps] = found
-            break
-    return counts
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Growth:
-    """Null sums of systems in the order in which they join, and 1/√Σd² of their pairs."""
-
-    sums: NullSums
-    scale: Floats  # (k, k)
-
-    @property
-    def moved(self) -> Floats:
-        """(k − 1,) By how much rounding may have moved the largest statistic of systems 0 … m, for m = 1, 2, …"""
-        slack = np.tril((self.sums.slack + self.sums.slack[:, None]) * self.scale * self.sums.unit, -1)
-        return np.maximum.accumulate(2 * slack[1:].max(axis=1))
-
-    def largest(self, least: Floats) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """The first of some replicates, m = 1, 2, …, and (rows,) the largest statistic of systems 0 … m in them.
-
-        Few replicates at a time, so that all systems stay in the cache; and only those in which system m may reach
-        ``least``: where it cannot, nothing is compared that reaches less than any later one.
-        """
-        k, count = self.sums.values.shape
-        factors, rows = _as_kind(self.scale * self.sums.unit, self.sums.values), max(64, _CACHED // k)
-        needed = np.minimum.accumulate(least[::-1])[::-1]
-        for first in range(0, count, rows):
-            values = np.ascontiguousarray(self.sums.values[:, first : first + rows])
-            gaps, largest = np.empty_like(values), np.zeros_like(values[0])
-            low, high = values[0].copy(), values[0].copy()
-            for m in range(1, k):
-                own = values[m]
-                apart = np.maximum(high - own, own - low) * factors[:m, m].max()
-                some = np.flatnonzero(apart >= needed[m - 1])
-                if len(some) > len(own) // 2:
-                    _raise_to(largest, values[:m], own, factors[:m, m], gaps[:m])
-                elif len(some):
-                    part = largest[some]
-                    _raise_to(part, values[:m, some], own[some], factors[:m, m], None)
-                    largest[some] = part
-                np.minimum(low, own, out=low)
-                np.maximum(high, own, out=high)
-                yield first, m, largest
-
-    def counted(self, flips: Flips, systems: Integers, least: Floats) -> Integers | None:
-        """How often the largest of systems 0 … m reaches least[m − 1]; ``None`` where too many are doubtful."""
-        counts, left = np.zeros(len(least), dtype=np.int64), _MOST_DOUBTFUL / flips.columns.size
-        margins = np.zeros(len(least)) if self.sums.exact else self.moved + _ROUNDED * np.abs(least)
-        for first, m, largest in self.largest(least - margins):
-            needed, margin = float(least[m - 1]), float(margins[m - 1])
-            counts[m - 1] += np.count_nonzero(largest >= needed + margin)
-            if self.sums.exact:
-                continue
-            near = np.flatnonzero(np.abs(largest - needed) < margin)
-            if (left := left - len(near)) < 0:
-                return None
-            if len(near):
-                counts[m - 1] += self._decided(flips, systems[: m + 1], first + near, needed)
-        return counts
-
-    def _decided(self, flips: Flips, systems: Integers, replicates: Integers, least: float) -> int:
-        """How many of some replicates reach it, in double precision."""
-        signs = np.concatenate([flips.signs(b, 1) for b in replicates.tolist()])
-        sums = signs @ flips.columns[:, systems]
-        i, j = np.triu_indices(len(systems), 1)
-        scale = self.scale[i, j]
-        return sum(bool((np.abs(row[i] - row[j]) * scale).max() >= least) for row in sums)
-
-
 def _running(differences: Floats, scale: Floats, least: Floats) -> tuple[Integers, Floats]:
     running = np.maximum.accumulate(np.abs(differences) * scale, axis=1)
     return (running >= least).sum(axis=0), running[:, -1]
-
-
-def _raise_to(
-    largest: NDArray[Any], others: NDArray[Any], own: NDArray[Any], factors: NDArray[Any], room: NDArray[Any] | None
-) -> None:
-    """The largest |others − own|·factor, where that is more; values are (m, rows) and (rows,)."""
-    gaps = np.subtract(others, own, out=room)
-    np.abs(gaps, out=gaps)
-    gaps *= factors[:, None]
-    np.maximum(largest, np.maximum.reduce(gaps, axis=0), out=largest)
 
 
 def step_down(found: Maxima, observed: Floats) -> Floats:
@@ -326,8 +219,15 @@ def _largest(flips: Flips, norms: Floats, resamples: int) -> Floats:
     """(B,) The largest null statistic of all pairs."""
     if not flips.by_column:
         return maxima(flips, np.full(len(norms), inf), norms, resamples).largest
-    scale = np.zeros((flips.k, flips.k))
+    scale, values = np.zeros((flips.k, flips.k)), flips.sums(resamples, double=True).values
     scale[tuple(flips.pairs)] = _inverse(norms)
-    growth = _Growth(flips.sums(resamples, double=True), scale)
-    every = growth.largest(np.full(flips.k - 1, -inf))
-    return np.concatenate([largest.copy() for _, m, largest in every if m == flips.k - 1])
+    out, rows = np.zeros(values.shape[1]), max(64, _CACHED // flips.k)
+    for low in range(0, len(out), rows):  # few replicates at a time, so that all systems stay in the cache
+        part, largest = np.ascontiguousarray(values[:, low : low + rows]), out[low : low + rows]
+        room = np.empty_like(part)
+        for m in range(1, flips.k):
+            gaps = np.subtract(part[:m], part[m], out=room[:m])
+            np.abs(gaps, out=gaps)
+            gaps *= scale[:m, m, None]
+            np.maximum(largest, np.maximum.reduce(gaps, axis=0), out=largest)
+    return out

@@ -1,6 +1,6 @@
-"""The best system: the winner's interval, and the model confidence set.
+"""The interval of the best system, which allows for its having been the best of k.
 
-**The winner's interval** allows for its having been the best of k. The best of k estimates is partly the luckiest, and
+The best of k estimates is partly the luckiest, and
 its own standard error does not show it: a lucky score near 1 has a small one. So the spread is *pooled* over the
 systems, and the level alone pays for the choice:
 
@@ -14,15 +14,9 @@ variance: n for right and wrong answers, more for partial credit, less with clus
 have Student's t, with the variance pooled over the systems that could have come first. The point is what the best of K
 equal systems exceeds half of the time, K the number that could have come first, each counted by how close it is.
 
-**The confidence set** holds the best system with a given probability. As long as several are left, the largest
-|Σd| / √Σd² among their pairs is tested against the largest under shared sign flips, and the worse of the two leaves. If
-all that are left are equally good, the sign of every unit's differences is a fair coin; flips leave √Σd² as it is, so
-that the statistic is studentized without an error of its own to estimate.
-
 References: Clopper and Pearson (1934), *The use of confidence or fiducial limits illustrated in the case of the
 binomial*; Korn and Graubard (1998), *Confidence intervals for proportions with small expected number of positive counts
-estimated from survey data*, for n_e and its degrees of freedom; Hansen, Lunde and Nason (2011), *The model confidence
-set*, T_R, with sign flips for their bootstrap.
+estimated from survey data*, for n_e and its degrees of freedom.
 """
 
 from dataclasses import dataclass
@@ -33,10 +27,7 @@ import numpy as np
 from assay.stats.bounded_mean import jeffreys_quantile, share_limits
 from assay.stats.numerics import normal_quantile, t_quantile
 from assay.stats.ranking import Fitted
-from assay.stats.ranking.flips import Flips
-from assay.stats.ranking.pairs import Pairs
-from assay.stats.ranking.shared_signs import grown_maxima, ordered_maxima, share_reached
-from assay.stats.units import Floats, Grid, Integers
+from assay.stats.units import Floats, Grid
 
 _CLOSEST = 1 - 1e-6  # a correlation beyond this counts as this
 _PSEUDO = 2.0  # items that differ, added to every pair: none seen is not none to come
@@ -147,55 +138,3 @@ def _correlation(found: Fitted, close: Floats, first: int, without_spread: float
     rivals[first] = 0.0
     mean = float((rivals * alike).sum() / rivals.sum()) if rivals.sum() > 0 else 0.0
     return min(max(mean, 0.0), _CLOSEST)
-
-
-def confidence_set(pairs: Pairs, flips: Flips, resamples: int, *, lower_is_better: bool = False) -> Floats:
-    """(k,) P-values: the systems whose p-value is above α hold the best one with probability 1 − α.
-
-    A p-value is the largest of the tests so far. Which system leaves when depends on the observed statistics only, so
-    the null maxima can be built up from the last two systems on, one system at a time.
-    """
-    k = pairs.grid.k
-    i, j = pairs.index
-    ahead = np.sign(pairs.total) * pairs.evidence * (-1 if lower_is_better else 1)
-    behind = np.zeros((k, k))  # [i, j]: by how much i is worse than j
-    behind[j, i], behind[i, j] = ahead, -ahead
-    leaving, statistics = _elimination(behind)
-    added, observed = np.array(leaving[::-1]), np.array(statistics[::-1])
-    if flips.by_column:
-        reached = grown_maxima(flips, added, pairs.norm, observed, resamples)
-    else:
-        reached = _pair_by_pair(pairs, flips, added, observed, resamples)
-    own = share_reached(reached[::-1], flips.count(resamples), exact=flips.exact)
-    p = np.ones(k)
-    p[leaving[:-1]] = np.maximum.accumulate(own)
-    return p
-
-
-def _pair_by_pair(pairs: Pairs, flips: Flips, added: Integers, observed: Floats, resamples: int) -> Integers:
-    """How often the largest null statistic reaches what was observed when each system left."""
-    k, (i, j) = pairs.grid.k, pairs.index
-    later, earlier = np.tril_indices(k, -1)  # every system with those that leave after it, the last two first
-    places = np.zeros((k, k), dtype=np.int64)
-    places[i, j] = places[j, i] = np.arange(len(i))
-    last = np.cumsum(np.arange(1, k)) - 1  # the pair that completes a system
-    needed = np.full(len(i), inf)
-    needed[last] = observed
-    found = ordered_maxima(flips, places[added[later], added[earlier]], pairs.norm, needed, resamples)
-    return np.asarray(found.stepped[last])
-
-
-def _elimination(behind: Floats) -> tuple[list[int], list[float]]:
-    """The order in which systems leave, the last one included, and the statistic by which each of the others did."""
-    behind, left, found = behind.copy(), np.ones(len(behind), dtype=bool), []
-    most, rival = behind.max(axis=1), behind.argmax(axis=1)
-    leaving: list[int] = []
-    for _ in range(len(behind) - 1):
-        worst = int(np.argmax(most))
-        found.append(float(most[worst]))
-        leaving.append(worst)
-        left[worst] = False
-        behind[:, worst], most[worst] = -inf, -inf
-        again = np.flatnonzero(left & (rival == worst))
-        most[again], rival[again] = behind[again].max(axis=1), behind[again].argmax(axis=1)
-    return [*leaving, int(np.argmax(left))], found
