@@ -7,6 +7,7 @@ UTF-8 sorts by bytes as Python sorts by characters, so eight bytes at a time are
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import chain
 from typing import Any, overload
 from weakref import WeakValueDictionary
 
@@ -95,14 +96,16 @@ class TextColumn:
         return TextColumn(self.data, self.starts[chosen], self.stops[chosen])
 
     def __iter__(self) -> Iterator[str]:
-        for part in self.row_blocks():
-            whole, stops = part.packed().tobytes(), np.cumsum(part.lengths).tolist()
-            places = zip([0, *stops], stops, strict=False)
-            if whole.isascii():
-                text = whole.decode("ascii")
-                yield from (text[start:stop] for start, stop in places)
-            else:
-                yield from (whole[start:stop].decode("utf-8", "surrogatepass") for start, stop in places)
+        return chain.from_iterable(part.together() for part in self.row_blocks())
+
+    def together(self) -> list[str]:
+        """The texts, made of all bytes at once: of a block of rows."""
+        whole, stops = self.packed().tobytes(), np.cumsum(self.lengths).tolist()
+        places = zip([0, *stops], stops, strict=False)
+        if whole.isascii():
+            text = whole.decode("ascii")
+            return [text[start:stop] for start, stop in places]
+        return [whole[start:stop].decode("utf-8", "surrogatepass") for start, stop in places]
 
     def text_between(self, start: int, stop: int) -> str:
         return self.bytes_between(start, stop).decode("utf-8", "surrogatepass")

@@ -20,6 +20,7 @@ WORD = 8  # bytes
 LONG = 512  # bytes; longer texts are few, and compared one by one
 BLOCK = 1 << 16  # rows at a time: what they take beside the column stays small
 _BITS = 64
+_FEW = 1 << 10
 _KEYED = 16  # words at the beginning in which texts may differ for a quick sort
 
 
@@ -130,7 +131,7 @@ def _runs_of_ones(bits: int) -> Iterator[tuple[int, int]]:
 def _sorted_slowly(column: "TextColumn") -> SortedTexts:
     """The order of texts that have much in common."""
     texts = column.tolist()
-    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    order = _order_by(texts)
     repeats = [False, *(texts[a] == texts[b] for a, b in zip(order[1:], order, strict=False))]
     return SortedTexts(order, np.array(repeats))
 
@@ -147,11 +148,21 @@ def coded_texts(column: "TextColumn") -> tuple[list[str], Integers]:
     firsts, codes = _first_of_each(_hashes(column))
     if not column.same(column[firsts[codes]]):  # two texts of one hash
         return _coded_slowly(column.tolist())
-    names = column[firsts].tolist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    places = np.empty(len(names), dtype=np.int64)
-    places[order] = np.arange(len(names))
-    return [names[i] for i in order], places[codes]
+    order = _order_of(column[firsts])
+    places = np.empty(len(firsts), dtype=np.int64)
+    places[order] = np.arange(len(firsts))
+    return column[firsts[order]].tolist(), places[codes]
+
+
+def _order_of(column: "TextColumn") -> Integers:
+    """The order of texts that are all different; of a few, Python finds it sooner."""
+    if len(column) > _FEW:
+        return sorted_texts(column).order
+    return _order_by(column.tolist())
+
+
+def _order_by(texts: Sequence[str]) -> Integers:
+    return np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
 
 
 def _first_of_each(values: EightByteWords) -> tuple[Integers, Integers]:

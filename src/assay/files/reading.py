@@ -131,6 +131,15 @@ def read_bytes(path: Path, limit: Limit, *, label: str | None = None) -> bytes:
     return data
 
 
+def keep_memory() -> None:
+    """Have what blocks of a file take used again by the next ones, which halves the time of reading a large one.
+
+    The allocator of Linux gives each block back, and takes the next one page by page; having once given back a far
+    larger one, which nobody wrote to, it keeps as much for later.
+    """
+    bytes(1 << 24)
+
+
 def cannot_open(label: str | Path, error: BaseException) -> InputError:
     said = "not enough memory" if isinstance(error, MemoryError) else getattr(error, "strerror", None) or str(error)
     label = label if isinstance(label, str) else one_line(str(label))

@@ -54,7 +54,8 @@ def test_columns_are_what_stands_in_the_entries(names: list[str], indent: int | 
     assert found.instances == [entry["instance_id"] for entry in entries]
     assert found.trials == [entry["train_trial_index"] for entry in entries]
     assert found.split == "test"
-    assert found.metrics == {name: literally(entries, name) for name in names if keeps(name)}
+    read = {name: (counts.tolist(), sums.tolist()) for name, (counts, sums) in found.metrics.items()}
+    assert read == {name: literally(entries, name) for name in names if keeps(name)}
 
 
 def replaced(old: str, new: str) -> Callable[[bytes], bytes]:

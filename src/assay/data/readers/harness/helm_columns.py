@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from assay.data.readers.harness.shorter_lists import Alike, opening_braces
-from assay.stats.units import Integers
+from assay.data.readers.harness.bytes_alike import Alike, Braces
+from assay.data.readers.harness.helm_numbers import CountsAndSums, around_sum
+from assay.stats.units import Floats, Integers
 
 
 class HelmName(msgspec.Struct, gc=False):
@@ -41,27 +43,22 @@ class HelmColumns:
     instances: list[str]
     trials: list[int]
     split: str
-    metrics: dict[str, tuple[list[float], list[float]]]
+    metrics: dict[str, tuple[Floats, Floats]]
 
 
 class _Start(msgspec.Struct, gc=False):
-    """What an entry has before its statistics."""
+    """What an entry has before its statistics; one that is perturbed is refused."""
 
     instance_id: str
-    stats: list[Any]
+    stats: tuple[()]
     train_trial_index: int = 0
-    perturbation: Any = None
+    perturbation: None = None
 
 
-class _Numbers(msgspec.Struct, gc=False):
-    count: float
-    sum: float
-
-
-_COUNT, _SUM = b'"count":', b'"sum":'
+_COUNT = re.compile(rb'"count":[ \t]*')
+_SUM = b'"sum":'
 _END = re.compile(rb"\}\s*\]\s*\}\s*,\s*\Z")  # of the last statistic, the list and the entry
 _decode_starts = msgspec.json.Decoder(list[_Start]).decode
-_decode_numbers = msgspec.json.Decoder(list[_Numbers]).decode
 _decode_stat = msgspec.json.Decoder(HelmStat).decode
 _REFUSED = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
@@ -74,35 +71,35 @@ class _Written:
     period: int  # braces of an entry
     kept: dict[str, tuple[int, int]]  # the brace of each kept metric, and how long after it its numbers begin
     heads: tuple[Alike, ...]
+    numbers: CountsAndSums
     end: bytes  # from the last statistic of an entry to the next entry
+    ends: Alike
 
-    def numbers_of(self, name: str, part: bytes, grid: Integers, ends: list[int]) -> list[_Numbers] | None:
-        """The numbers of a metric; ``None`` where one is there twice."""
-        brace, skipped = self.kept[name]
-        last = brace + 2 == self.period
-        after = ends if last else grid[:, brace + 2].tolist()
-        texts = [part[a:b] for a, b in zip((grid[:, brace] + skipped).tolist(), after, strict=True)]
-        text = (b',{"count":' if last else b'{"count":').join(texts)
-        found = _decode_numbers(b'[{"count":' + text.rstrip().removesuffix(b",") + b"]")
-        return found if text.count(_SUM) == len(found) == len(texts) else None
+    def numbers_in(self, part: bytes, grid: Integers) -> Floats | None:
+        """(entries, kept metrics, 2) How many values, and their sums; ``None`` where they are written otherwise."""
+        braces, skipped = np.array(list(self.kept.values())).T
+        following = np.append(grid.ravel()[2:], [len(part)] * 2).reshape(grid.shape)  # the next statistic or entry
+        found = self.numbers(part, (grid[:, braces] + skipped).ravel(), following[:, braces].ravel())
+        return None if found is None else found.reshape(len(grid), -1, 2)
 
 
 class EqualEntries:
     """Reads parts of a list of entries, once it has learned from a part that was decoded how they are written."""
 
     def __init__(self, keeps: Callable[[str], bool]) -> None:
-        self._keeps = keeps
+        self._keeps, self._braces = keeps, Braces()
         self._written: _Written | None = None
 
     def learn(self, part: bytes, entries: Sequence[HelmEntry]) -> None:
-        self._written = _written(part, entries[0], self._keeps) if len(entries) > 1 else None
+        some = len(entries) > 1
+        self._written = _written(part, self._braces(part).tolist(), entries[0], self._keeps) if some else None
 
     def __call__(self, part: bytes) -> HelmColumns | None:
         """The columns of a part; ``None`` where it is not written as what was learned from."""
         written = self._written
         if written is None or not part.endswith(written.end.rstrip()[:-1] + b"]"):
             return None
-        braces = opening_braces(part)
+        braces = self._braces(part)
         if not len(braces) or len(braces) % written.period:
             return None
         grid = braces.reshape(-1, written.period)
@@ -115,56 +112,56 @@ class EqualEntries:
 
 
 def _columns(written: _Written, part: bytes, grid: Integers) -> HelmColumns | None:
+    if not written.ends.are_in(part, grid[1:, :1] - len(written.end)):
+        return None
     starts = [part[a:b] for a, b in zip(grid[:, 0].tolist(), grid[:, 1].tolist(), strict=True)]
     entries = _decode_starts(b"[" + b"]},".join(starts) + b"]}]")
-    if len(entries) != len(grid) or any(entry.perturbation or entry.stats for entry in entries):
+    numbers = written.numbers_in(part, grid)
+    if numbers is None or len(entries) != len(grid):
         return None
-    following = grid[1:, 0].tolist()
-    if any(not part.startswith(written.end, at - len(written.end)) for at in following):
-        return None
-    ends = [at - len(written.end) + 1 for at in following] + [len(part) - len(written.end.rstrip()) + 1]
-    metrics = {}
-    for name in written.kept:
-        numbers = written.numbers_of(name, part, grid, ends)
-        if numbers is None:
-            return None
-        metrics[name] = [one.count for one in numbers], [one.sum for one in numbers]
     return HelmColumns(
         [entry.instance_id for entry in entries],
         [entry.train_trial_index for entry in entries],
         written.split,
-        metrics,
+        {name: (numbers[:, at, 0], numbers[:, at, 1]) for at, name in enumerate(written.kept)},
     )
 
 
-def _written(part: bytes, entry: HelmEntry, keeps: Callable[[str], bool]) -> _Written | None:
+def _written(
+    part: bytes, every_brace: Sequence[int], entry: HelmEntry, keeps: Callable[[str], bool]
+) -> _Written | None:
     """How entries are written, from the first of a part; ``None`` where there is more in it than is expected."""
     names, splits = [stat.name.name for stat in entry.stats], {stat.name.split for stat in entry.stats}
     period = 1 + 2 * len(names)
-    braces = opening_braces(part)[: period + 1].tolist()
+    braces = every_brace[: period + 1]
     if entry.perturbation or len(splits) != 1 or len(set(names)) < len(names) or len(braces) <= period:
         return None
+    heads = {brace: _head(part, braces[brace : brace + 2], names[brace // 2], keeps) for brace in range(1, period, 2)}
+    kept = {brace: head for brace, head in heads.items() if keeps(names[brace // 2])}
+    left_out = {brace: head for brace, head in heads.items() if brace not in kept}
+    alike = (_is_head(head, entry.stats[brace // 2]) for brace, head in kept.items())
+    around = {around_sum(part, braces[brace] + len(head)) for brace, head in kept.items()}
     end = _END.search(part, braces[-2], braces[-1])
-    left_out, kept = dict[int, bytes](), dict[int, bytes]()
-    for at, stat in enumerate(entry.stats):
-        brace, name = 1 + 2 * at, stat.name.name
-        if keeps(name):
-            kept[brace] = _head(part, braces[brace], braces[brace + 1], _COUNT)
-            if not _is_head(kept[brace], stat):
-                return None
-        else:
-            left_out[brace] = _head(part, braces[brace], braces[brace + 1], msgspec.json.encode(name))
-    if end is None or not kept or not all(left_out.values()):
+    if end is None or not all(heads.values()) or not all(alike):
         return None
-    heads = tuple(Alike.of(heads) for heads in (kept, left_out) if heads)
-    begins = {names[brace // 2]: (brace, len(head)) for brace, head in kept.items()}
-    return _Written(splits.pop(), period, begins, heads, end.group())
+    if len(around) != 1 or (before_and_behind := around.pop()) is None:
+        return None
+    return _Written(
+        splits.pop(),
+        period,
+        {names[brace // 2]: (brace, len(head)) for brace, head in kept.items()},
+        tuple(Alike.of(some) for some in (kept, left_out) if some),
+        CountsAndSums(*before_and_behind),
+        end.group(),
+        Alike.of({0: end.group()}),
+    )
 
 
-def _head(part: bytes, start: int, inner: int, end: bytes) -> bytes:
-    """What is written from a brace on until after some bytes that follow the next one."""
-    found = part.find(end, inner)
-    return part[start : found + len(end)] if found >= 0 else b""
+def _head(part: bytes, braces: Sequence[int], name: str, keeps: Callable[[str], bool]) -> bytes:
+    """How a statistic begins: with its name, and one that is kept up to its count."""
+    start, inner = braces
+    found = (_COUNT if keeps(name) else re.compile(re.escape(msgspec.json.encode(name)))).search(part, inner)
+    return b"" if found is None else part[start : found.end()]
 
 
 def _is_head(head: bytes, stat: HelmStat) -> bool:

@@ -5,6 +5,7 @@ Files of a few hundred megabytes are usual, and most of them describes requests:
 
 import re
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -48,11 +49,10 @@ class HelmMetric:
         self.counts[unit] += count
         self.sums[unit] += total
 
-    def extend(self, unit: int, counts: list[float], sums: list[float]) -> None:
+    def extend(self, unit: int, counts: Floats, sums: Floats) -> None:
         """Add those of the units from one on, which have none yet."""
-        new = [0.0] * (unit - len(self.counts))
-        self.counts.extend(new + counts)
-        self.sums.extend(new + sums)
+        for own, more in ((self.counts, counts), (self.sums, sums)):
+            own.frombytes(bytes(own.itemsize * (unit - len(own))) + more.tobytes())
 
     def of(self, units: Integers) -> tuple[Floats, Floats]:
         """How many values some units have, and their sums."""
@@ -179,11 +179,12 @@ def _add_columns(found: HelmUnits, columns: HelmColumns, first: int) -> bool:
 
 def _add_keys(found: HelmUnits, keys: Sequence[Key], first: int) -> bool:
     """Add new units, one for each entry; False where some are known."""
-    unit = len(found.keys)
-    new = dict(zip(keys, range(unit, unit + len(keys)), strict=True))
-    if len(new) < len(keys) or not found.keys.keys().isdisjoint(new):
+    before, after = len(found.keys), len(found.keys) + len(keys)
+    deque(map(found.keys.setdefault, keys, range(before, after)), maxlen=0)
+    if len(found.keys) < after:
+        while len(found.keys) > before:
+            found.keys.popitem()  # the last one
         return False
-    found.keys.update(new)
     found.entries.extend(range(first, first + len(keys)))
     return True
 
@@ -216,7 +217,7 @@ def _add_together(found: HelmUnits, entries: Sequence[HelmEntry], first: int) ->
     found.splits.update(dict.fromkeys(splits))
     for [name], column in zip(names, columns, strict=True):
         if (metric := found.metric(name)) is not None:
-            metric.extend(unit, [stat.count for stat in column], [stat.sum for stat in column])
+            metric.extend(unit, np.array([stat.count for stat in column]), np.array([stat.sum for stat in column]))
     return True
 
 

@@ -14,11 +14,11 @@ import msgspec
 
 from assay.data.readers.harness.equal_keys import MOST_OF_A_LIST, EqualKeys
 from assay.data.readers.harness.shorter_lists import Shortens
-from assay.files.reading import LINES, cannot_open, opened
+from assay.files.reading import LINES, cannot_open, keep_memory, opened
 
 T = TypeVar("T")
 
-_BLOCK = 1 << 19
+_BLOCK = 1 << 21
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -28,6 +28,7 @@ class NotPlainError(Exception):
 
 def file_blocks(path: Path) -> Iterator[bytes]:
     """A file bit by bit."""
+    keep_memory()
     with opened(path, LINES) as file:
         try:
             while block := file.read(_BLOCK):

@@ -7,16 +7,14 @@ what the classes here say of it.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 
+from assay.data.readers.harness.bytes_alike import WORD, Alike, Braces, true_in, whole_words, words_at
 from assay.stats.units import Integers
-
-_WORD = 8  # bytes that are compared at once
 
 
 class Shortens(Protocol):
@@ -40,42 +38,20 @@ class Places:
         self._scratch = np.zeros((2, 0), dtype=bool)  # kept, since fresh memory costs as much as the search
 
     def __call__(self, data: bytes) -> Integers:
-        size, each = len(data) - _WORD + 1, np.frombuffer(data, np.uint8)
+        size, each = len(data) - WORD + 1, np.frombuffer(data, np.uint8)
         if size < 1:
             return np.empty(0, dtype=np.int64)
-        if self._scratch.shape[1] < size:
-            self._scratch = np.zeros((2, -(-size // _WORD) * _WORD * 2), dtype=bool)
-        first, last = self._scratch
+        room = whole_words(size)
+        if self._scratch.shape[1] < room:
+            self._scratch = np.zeros((2, room * 2), dtype=bool)
+        first, last = self._scratch[:, :room]
         np.equal(each[:size], self._first, out=first[:size])
-        np.equal(each[_WORD - 1 :], self._last, out=last[:size])
+        np.equal(each[WORD - 1 :], self._last, out=last[:size])
         first[:size] &= last[:size]
-        first[size : -(-size // _WORD) * _WORD] = False
-        found = _true_in(first[: -(-size // _WORD) * _WORD])
-        there: Integers = found[_words(data)[found] == self._word]
+        first[size:] = False
+        found = true_in(first)
+        there: Integers = found[words_at(data, found)[:, 0] == self._word]
         return there
-
-
-def _true_in(flags: np.ndarray[Any, np.dtype[np.bool_]]) -> Integers:
-    """Where a few of many flags are true; their number is a multiple of eight."""
-    words = np.flatnonzero(flags.view(np.uint64) != 0)
-    rows, columns = np.nonzero(flags.reshape(-1, _WORD)[words])
-    found: Integers = words[rows] * _WORD + columns
-    return found
-
-
-def opening_braces(data: bytes) -> Integers:
-    """Where braces open in some bytes.
-
-    >>> opening_braces(b'[{"a": {"b": 1}}]')
-    array([1, 7])
-    """
-    found: Integers = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("{"))
-    return found
-
-
-def _words(data: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """A word from each byte on."""
-    return np.ndarray((max(len(data) - _WORD + 1, 0),), "<u8", data, strides=(1,))
 
 
 def _without(data: bytes, starts: Iterable[int], ends: Iterable[int]) -> bytes:
@@ -134,12 +110,13 @@ class WithoutItems:
     def __init__(self, key: str, names: Callable[[Any], Sequence[str]], keeps: Callable[[str], bool]) -> None:
         self._key, self._names, self._keeps = f'"{key}"'.encode(), names, keeps
         self._heads: Alike | None = None
+        self._braces = Braces()
         self._period = 1  # braces of a record
         self._runs: list[tuple[int, int]] = []  # of braces: of an item to be left out, and of the next one that is not
 
     def learn(self, part: bytes, records: Sequence[Any]) -> None:
         self._heads, names = None, self._names(records[0]) if records else []
-        braces = opening_braces(part)[: 1 + 2 * len(names)].tolist()
+        braces = self._braces(part)[: 1 + 2 * len(names)].tolist()
         if not names or len(braces) < 1 + 2 * len(names):
             return
         kept = [self._keeps(name) for name in names[:-1]] + [True]  # no comma follows the last
@@ -154,7 +131,7 @@ class WithoutItems:
     def __call__(self, part: bytes) -> bytes | None:
         if self._heads is None:
             return None
-        braces = opening_braces(part)
+        braces = self._braces(part)
         if not len(braces) or len(braces) % self._period:
             return None
         grid = braces.reshape(-1, self._period)
@@ -162,35 +139,6 @@ class WithoutItems:
             return None
         first, after = (grid[:, [run[side] for run in self._runs]].ravel().tolist() for side in (0, 1))
         return _without(part, first, after)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Alike:
-    """What follows some of the braces of every record, byte by byte."""
-
-    braces: Integers
-    words: np.ndarray[Any, np.dtype[np.uint64]]  # of all of them, one after the other
-    mask: np.ndarray[Any, np.dtype[np.uint64]]
-    width: int  # in bytes, of the longest
-
-    @classmethod
-    def of(cls, heads: Mapping[int, bytes]) -> "Alike":
-        """What follows some of the braces, by their place in a record."""
-        width = -(-max(map(len, heads.values())) // _WORD) * _WORD
-        words = b"".join(head.ljust(width, b"\0") for head in heads.values())
-        mask = b"".join((b"\xff" * len(head)).ljust(width, b"\0") for head in heads.values())
-        return cls(np.array(list(heads)), np.frombuffer(words, "<u8"), np.frombuffer(mask, "<u8"), width)
-
-    def are_in(self, part: bytes, grid: Integers) -> bool:
-        """Whether it follows in each record, whose braces are a row of the grid."""
-        places = grid[:, self.braces].ravel()
-        if places[-1] + self.width > len(part):
-            return False
-        windows = np.ndarray((len(part) - self.width + 1,), f"V{self.width}", part, strides=(1,))
-        found = windows[places].view("<u8").reshape(len(grid), -1)
-        found ^= self.words
-        found &= self.mask
-        return not found.any()
 
 
 def _head(part: bytes, start: int, end: bytes) -> bytes:
