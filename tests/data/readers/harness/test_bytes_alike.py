@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.data.readers.harness.bytes_alike import Alike, Braces, before_commas, until_comma
+from assay.data.readers.harness.bytes_alike import Alike, BytePlaces, before_commas, until_comma
 
 pieces = st.lists(st.sampled_from([b"{", b"{{", b"}", b'"a": ', b"{ " * 4, b"x" * 9, b"\xff{", b"\x7b\x7a"]))
 
 
 @given(st.lists(pieces.map(b"".join), min_size=1, max_size=4))
 def test_braces_against_a_search_byte_by_byte(several: list[bytes]) -> None:
-    braces = Braces()
+    braces = BytePlaces(ord("{"))
     for data in several:  # what is kept from one search to the next does not show
         assert braces(data).tolist() == [at for at in range(len(data)) if data[at : at + 1] == b"{"]
 

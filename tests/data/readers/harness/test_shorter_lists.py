@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.data.readers.harness.shorter_lists import Places, WithoutField, WithoutItems
+from assay.data.readers.harness.shorter_lists import Places, WithoutItems, WithoutLists
 
 MARK = b"\n      ]"
 
@@ -33,21 +33,26 @@ def in_a_log(samples: list[dict[str, Any]]) -> bytes:
     return json.dumps({"samples": samples}, indent=2).partition('"samples": ')[2][:-2].encode()
 
 
-def without_events() -> WithoutField:
-    return WithoutField("events", 6, msgspec.json.Decoder(list[Kept]).decode)
+def without_events() -> WithoutLists:
+    return WithoutLists(("events", "messages"), 6, msgspec.json.Decoder(list[Kept]).decode)
 
 
 values = st.recursive(
     st.none() | st.text(max_size=8) | st.sampled_from(["\n      ]", '"events": [\n', "]}"]),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["events", "a", "id"]), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["events", "messages", "id"]), inner, max_size=3)
     ),
     max_leaves=8,
 )
 samples = st.lists(
     st.fixed_dictionaries(
         {"id": st.text(max_size=4)},
-        optional={"lists": values, "events": st.lists(values, max_size=4), "error": st.none() | st.text(max_size=4)},
+        optional={
+            "lists": values,
+            "events": st.lists(values, max_size=4),
+            "messages": st.lists(values, max_size=2),
+            "error": st.none() | st.text(max_size=4),
+        },
     ),
     min_size=1,
     max_size=5,

@@ -40,14 +40,15 @@ def _byte_in_word(flags: ByteWords) -> Integers:
     return ((flags * _PLACE) >> _TOP).view(np.int64)
 
 
-class Braces:
-    """Finds where braces open in some bytes.
+class BytePlaces:
+    """Finds where a byte stands in some bytes, which it seldom does.
 
-    >>> Braces()(b'[{"a": {"b": 1}}]')
+    >>> BytePlaces(ord("{"))(b'[{"a": {"b": 1}}]')
     array([1, 7])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, byte: int) -> None:
+        self._byte = byte
         self._scratch = np.zeros(0, dtype=bool)  # kept, since fresh memory costs as much as the search
 
     def __call__(self, data: bytes) -> Integers:
@@ -55,7 +56,7 @@ class Braces:
         if len(self._scratch) < room:
             self._scratch = np.zeros(room * 2, dtype=bool)
         flags = self._scratch[:room]
-        np.equal(np.frombuffer(data, np.uint8), ord("{"), out=flags[:size])
+        np.equal(np.frombuffer(data, np.uint8), self._byte, out=flags[:size])
         flags[size:] = False
         return true_in(flags)
 
@@ -98,6 +99,14 @@ class Alike:
         found ^= self.words
         found &= self.mask
         return not found.any()
+
+    def those_in(self, part: bytes, places: Integers) -> Integers:
+        """The places that it follows, of places in one column."""
+        inside = places[(places >= 0) & (places + self.width <= len(part))]
+        found = words_at(part, inside, self.width // WORD)
+        found ^= self.words
+        found &= self.mask
+        return inside[~found.any(axis=1)]
 
 
 def until_comma(data: bytes, places: Integers, most: int) -> Integers | None:

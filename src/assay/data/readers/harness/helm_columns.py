@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.data.readers.harness.bytes_alike import Alike, Braces
+from assay.data.readers.harness.bytes_alike import Alike, BytePlaces
 from assay.data.readers.harness.helm_numbers import CountsAndSums, around_sum
 from assay.stats.units import Floats, Integers
 
@@ -87,7 +87,7 @@ class EqualEntries:
     """Reads parts of a list of entries, once it has learned from a part that was decoded how they are written."""
 
     def __init__(self, keeps: Callable[[str], bool]) -> None:
-        self._keeps, self._braces = keeps, Braces()
+        self._keeps, self._braces = keeps, BytePlaces(ord("{"))
         self._written: _Written | None = None
 
     def learn(self, part: bytes, entries: Sequence[HelmEntry]) -> None:

@@ -237,6 +237,8 @@ def _scores(samples: InspectSamples, scorer: str, metric: str) -> list[float]:
     """The scores; NaN where inspect treats the sample as unscored: no score, an error, or NaN."""
     values = samples.scores.get(scorer, [])
     plain = {grade: score for grade, score in _GRADES.items() if grade in ("C", "I")}
+    if set(map(type, values)) == {str} and plain.keys() >= set(values) and not any(samples.errors):
+        return [plain[value] for value in values]
     return [
         plain[value]
         if not samples.errors[at] and isinstance(value, str) and value in plain

@@ -51,6 +51,8 @@ class InspectSamples:
     def parts(self, scorer: str) -> list[str]:
         """The parts of the scores of a scorer, where they have several."""
         values = self.scores.get(scorer, [])
+        if dict not in set(map(type, values)):
+            return []
         return list(dict.fromkeys(str(name) for value in values if isinstance(value, dict) for name in value))
 
 

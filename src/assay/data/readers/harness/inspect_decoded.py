@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from assay.data.readers.harness import digest
+from assay.data.readers.harness import digest, digests
 from assay.data.readers.harness.equal_keys import key_twice
 from assay.data.readers.harness.inspect_columns import InspectSamples, Wanted, costs_told, of_one_sample
 from assay.data.readers.harness.inspect_records import ATTACHMENT, TOKENS, asked
@@ -62,17 +62,21 @@ def samples_together(wanted: Wanted, samples: Sequence[InspectSample]) -> Inspec
     except REFUSED:
         return None
     scorers = scores[0].keys() if scores else {}.keys()
-    plain = written.count(b'"value":') == len(scorers) * len(samples) and all(one.keys() == scorers for one in scores)
+    alike = all(map(scorers.__eq__, map(dict.keys, scores)))
+    plain = alike and written.count(b'"value":') == len(scorers) * len(samples)
     if not plain or len(inputs) < len(samples):
         return None
-    usages = [_usage(wanted, one) or _NO_USAGE for one in samples]
+    usages = [
+        (one.model_usage and one.model_usage.get(wanted.model)) or _usage(wanted, one) or _NO_USAGE for one in samples
+    ]
+    epochs = {epoch: intern(str(epoch)) for epoch in {one.epoch for one in samples}}
     costs = {ours: list(map(attrgetter(theirs), usages)) for ours, theirs in TOKENS.items()}
     costs["seconds"] = [one.total_time for one in samples]
     return InspectSamples(
         (),
         [str(one.id) for one in samples],
-        [intern(str(one.epoch)) for one in samples],
-        [digest(text) for text in inputs],
+        [epochs[one.epoch] for one in samples],
+        digests(inputs),
         ["" if wanted.cluster is None else wanted.task] * len(samples),
         ["" if one.error is None else _error(one) for one in samples],
         {name: [one[name].value for one in scores] for name in scorers},

@@ -1,4 +1,4 @@
-"""The samples of a ``.json`` log of inspect_ai: decoded many at a time, without their events, or parsed as any JSON."""
+"""The samples of a ``.json`` log of inspect_ai: many decoded at a time without what was said, or parsed as any JSON."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from assay.data.readers.harness.inspect_decoded import REFUSED, InspectSample, a
 from assay.data.readers.harness.inspect_records import BETWEEN, add_record, sample_object
 from assay.data.readers.harness.long_lists import NotPlainError, file_blocks, parts_of_list, records_of_list
 from assay.data.readers.harness.places import NumberedPlaces
-from assay.data.readers.harness.shorter_lists import WithoutField
+from assay.data.readers.harness.shorter_lists import WithoutLists
 from assay.errors import InputError
 from assay.files.reading import DOCUMENT, LINES, opened, parse_json, read_json
 
@@ -21,6 +21,7 @@ _LARGEST_HEADER = 1 << 24
 _START_OF_SAMPLES = re.compile(rb'\n  "samples": (?=\[)')
 _END_OF_SAMPLES = b"\n  ]"
 _INDENT = 6  # of the fields of a sample
+_LEFT_OUT = ("messages", "events")
 
 
 def header_of_json(path: Path) -> Any:
@@ -58,7 +59,7 @@ def samples_of_json(wanted: Wanted) -> InspectSamples:
 
 def _of_list(wanted: Wanted) -> InspectSamples:
     found = InspectSamples(())
-    shorter = WithoutField("events", _INDENT, msgspec.json.Decoder(list[InspectSample]).decode)
+    shorter = WithoutLists(_LEFT_OUT, _INDENT, msgspec.json.Decoder(list[InspectSample]).decode)
     parts = _ended(parts_of_list(_from_samples(wanted.path), BETWEEN))
     for samples in records_of_list(parts, InspectSample, shorter=shorter):
         together = samples_together(wanted, samples)

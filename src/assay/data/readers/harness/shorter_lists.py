@@ -6,14 +6,13 @@ known depth begins and ends: numpy finds these places several times as fast. Wha
 what the classes here say of it.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 
-from assay.data.readers.harness.bytes_alike import WORD, Alike, Braces, true_in, whole_words, words_at
+from assay.data.readers.harness.bytes_alike import WORD, Alike, BytePlaces, words_at
 from assay.stats.units import Integers
 
 
@@ -27,31 +26,24 @@ class Shortens(Protocol):
 
 
 class Places:
-    r"""Where a mark of eight bytes begins in some bytes; its first and last byte together should be rare.
+    r"""Where a mark of eight bytes begins in some bytes; its last byte should be rare.
 
     >>> Places(b"\n      ]")(b'{"a": [[1,\n 2]\n      ]}')
     array([14])
     """
 
     def __init__(self, mark: bytes) -> None:
-        self._first, self._last, self._word = mark[0], mark[-1], int.from_bytes(mark, "little")
-        self._scratch = np.zeros((2, 0), dtype=bool)  # kept, since fresh memory costs as much as the search
+        self._bytes, self._word = BytePlaces(mark[-1]), _word(mark)
 
     def __call__(self, data: bytes) -> Integers:
-        size, each = len(data) - WORD + 1, np.frombuffer(data, np.uint8)
-        if size < 1:
-            return np.empty(0, dtype=np.int64)
-        room = whole_words(size)
-        if self._scratch.shape[1] < room:
-            self._scratch = np.zeros((2, room * 2), dtype=bool)
-        first, last = self._scratch[:, :room]
-        np.equal(each[:size], self._first, out=first[:size])
-        np.equal(each[WORD - 1 :], self._last, out=last[:size])
-        first[:size] &= last[:size]
-        first[size:] = False
-        found = true_in(first)
+        found = self._bytes(data) - (WORD - 1)
+        found = found[np.searchsorted(found, 0) :]
         there: Integers = found[words_at(data, found)[:, 0] == self._word]
         return there
+
+
+def _word(mark: bytes) -> int:
+    return int.from_bytes(mark, "little")
 
 
 def _without(data: bytes, starts: Iterable[int], ends: Iterable[int]) -> bytes:
@@ -59,16 +51,17 @@ def _without(data: bytes, starts: Iterable[int], ends: Iterable[int]) -> bytes:
     return b"".join(data[a:b] for a, b in zip([0, *ends], [*starts, len(data)], strict=True))
 
 
-class WithoutField:
-    r"""Leaves out the items of a list that each record has, such as its events.
+class WithoutLists:
+    r"""Leaves out the items of lists that each record has, such as its events.
 
     The first parts are decoded with and without them; if both are the same in each, the others are taken to be written
     in that way too.
     """
 
-    def __init__(self, key: str, indent: int, decode: Callable[[bytes], Any]) -> None:
-        self._start, self._follows = f'\n{" " * indent}"{key}"'.encode(), b": [\n"
-        self._ends = Places(f"\n{' ' * indent}]".encode())
+    def __init__(self, keys: Sequence[str], indent: int, decode: Callable[[bytes], Any]) -> None:
+        marks = [f'\n{" " * indent}"{key}": ['.encode() for key in keys]
+        self._starts = [(_word(mark[-WORD:]), Alike.of({0: mark + b"\n"}), len(mark)) for mark in marks]
+        self._opens, self._ends = BytePlaces(ord("[")), Places(f"\n{' ' * indent}]".encode())
         self._decode, self._same = decode, list[bool]()
 
     def learn(self, part: bytes, records: Sequence[Any]) -> None:
@@ -82,20 +75,32 @@ class WithoutField:
         return self._shortened(part) if self._same and all(self._same) else None
 
     def _shortened(self, part: bytes) -> bytes:
-        ends = self._ends(part).tolist()
-        starts, stops, at = list[int](), list[int](), part.find(self._start)
-        while at >= 0:
-            after = at + len(self._start)
-            if part.startswith(self._follows, after):
-                after += len(self._follows) - 1
-                place = bisect_right(ends, after - 1)
-                if place == len(ends):
-                    break
-                starts.append(after)
-                after = ends[place]
-                stops.append(after)
-            at = part.find(self._start, after)
-        return _without(part, starts, stops)
+        ends = self._ends(part)
+        starts = self._after_brackets(part)
+        starts = starts[: np.searchsorted(starts, ends[-1], side="right")] if len(ends) else starts[:0]
+        stops = ends[np.searchsorted(ends, starts)]
+        if (starts[1:] < stops[:-1]).any():  # in what is cut out already
+            first = _first_of_each(starts.tolist(), stops.tolist())
+            starts, stops = starts[first], stops[first]
+        return _without(part, starts.tolist(), stops.tolist())
+
+    def _after_brackets(self, part: bytes) -> Integers:
+        """Where the items of the lists begin."""
+        opens = self._opens(part) + 1
+        opens = opens[np.searchsorted(opens, WORD) :]
+        words = words_at(part, opens - WORD)[:, 0]
+        found = [whole.those_in(part, opens[words == word] - size) + size for word, whole, size in self._starts]
+        return np.sort(np.concatenate(found))
+
+
+def _first_of_each(starts: Sequence[int], stops: Sequence[int]) -> list[int]:
+    """Which of some ranges do not begin within another one of these."""
+    found, end = list[int](), 0
+    for at, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+        if start >= end:
+            found.append(at)
+            end = stop
+    return found
 
 
 class WithoutItems:
@@ -110,7 +115,7 @@ class WithoutItems:
     def __init__(self, key: str, names: Callable[[Any], Sequence[str]], keeps: Callable[[str], bool]) -> None:
         self._key, self._names, self._keeps = f'"{key}"'.encode(), names, keeps
         self._heads: Alike | None = None
-        self._braces = Braces()
+        self._braces = BytePlaces(ord("{"))
         self._period = 1  # braces of a record
         self._runs: list[tuple[int, int]] = []  # of braces: of an item to be left out, and of the next one that is not
 
