@@ -159,7 +159,10 @@ def remove_now(path: Path) -> None:
 def write_new(path: Path, data: bytes, mode: int) -> None:
     """Write a file that must not exist; one that appears meanwhile is not replaced."""
     if is_copy(path):
-        raise UsageError(f"{path}: keys are written to a disk, not to a store; name a local file.")
+        raise UsageError(
+            f"{path}: keys are written to a disk, as whoever can read a store could sign; name a local file, and keep "
+            "the key where secrets are kept."
+        )
     with held():  # it is small
         try:
             part, handle = _created(path, mode)

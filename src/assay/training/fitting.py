@@ -1,5 +1,6 @@
 """Train a base model on rows of tokens with `transformers.Trainer`, by LoRA or in full, and record it."""
 
+import json
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,10 +90,12 @@ def fit(
     schedule: Schedule | None = None,
     about: Mapping[str, Any] | None = None,
     before: Callable[[], None] | None = None,
+    keep: Callable[[], None] | None = None,
 ) -> Path:
     """Train a model on rows of tokens; write the log and the trained weights, and return the folder of the weights.
 
-    A killed run resumes from its last checkpoint, or starts over. ``before`` is called before the first step.
+    A killed run resumes from its last checkpoint, or starts over. ``before`` is called before the first step, ``keep``
+    after every checkpoint.
     """
     from transformers import Trainer, set_seed
 
@@ -120,6 +123,8 @@ def fit(
     with _disk_failures(folder), working(f"{folder.name}: training", "steps", settings.steps) as done:
         try:
             trainer.add_callback(_counting(done))
+            if keep is not None:
+                trainer.add_callback(_after_checkpoints(keep))
             trainer.train(resume_from_checkpoint=_last_checkpoint(folder, settings.steps))
         finally:
             callback.close()
@@ -150,10 +155,21 @@ def _save(model: Any, folder: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
     try:
         model.save_pretrained(part)
+        _in_one_order(part / "adapter_config.json")
         shutil.rmtree(folder / TRAINED, ignore_errors=True)
         part.replace(folder / TRAINED)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _in_one_order(config: Path) -> None:
+    """Sort the names of layers, which peft keeps in a set: their order, and so a digest, would differ by process."""
+    if config.is_file():
+        found = json.loads(config.read_bytes())
+        for name in ("target_modules", "exclude_modules"):
+            if isinstance(found.get(name), list):
+                found[name] = sorted(found[name])
+        config.write_text(json.dumps(found, indent=2, sort_keys=True), encoding="utf-8")
 
 
 def remove_checkpoints(folder: Path) -> None:
@@ -215,6 +231,16 @@ def _counting(done: Advance) -> Any:
             done(state.global_step, state.max_steps)
 
     return Counting()
+
+
+def _after_checkpoints(keep: Callable[[], None]) -> Any:
+    from transformers import TrainerCallback
+
+    class AfterCheckpoints(TrainerCallback):  # type: ignore[misc]  # mypy does not look into transformers
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+            keep()
+
+    return AfterCheckpoints()
 
 
 def _last_checkpoint(folder: Path, steps: int) -> str | None:

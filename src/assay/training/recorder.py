@@ -31,6 +31,7 @@ from assay.data.training.run_folder import (
 )
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.places import Owner, is_run
+from assay.files.stores.mirrors import Mirrored
 from assay.files.writing import make_folder, write_bytes, write_whole
 from assay.scoring.generation_files import record_of, unfinished
 from assay.stats.units import Floats, Integers
@@ -179,6 +180,12 @@ def _written(folder: Path) -> set[str]:
 
 #: Whose a training run is: what may be overwritten.
 OWNER = Owner("training run", MANIFEST, _owned, begun=_PASSING | {EVENTS, f"{AT_START}/"})
+
+
+#: In a store: what says that a run is trained comes after the weights, what says that a checkpoint is whole after it.
+IN_A_STORE = Mirrored(
+    "training run", MANIFEST, last=(EVENTS, "trainer_state.json"), passing=(f"{UNFINISHED}/", f"{SCRATCH}/")
+)
 
 
 @contextmanager

@@ -14,8 +14,9 @@ from assay.data.writing_systems import is_japanese
 from assay.engines import LOCAL, Engine
 from assay.errors import UsageError
 from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
-from assay.files.stores.addresses import is_copy
+from assay.files.stores.addresses import address_of, is_copy
 from assay.files.writing import remove_parts
+from assay.names import with_addresses
 from assay.scoring import score
 from assay.scoring.characters import characters
 from assay.scoring.checkpoint import definition_digest
@@ -25,11 +26,15 @@ from assay.scoring.loading import load_model, load_tokenizer, tokenized
 from assay.scoring.models_and_texts import Document, ModelSpec, Text, read_documents, texts_digest
 from assay.scoring.windows import Layout, Plan, windows_of
 from assay.training.fitting import Settings, batches_of_rows, fit, remove_checkpoints
-from assay.training.recorder import OWNER, TRAINED, Schedule, refuse_another, remove_scratch, scratch
+from assay.training.recorder import IN_A_STORE, OWNER, TRAINED, Schedule, refuse_another, remove_scratch, scratch
 
 #: The validation is rows as the Trainer sees them, each beginning anew, so that the loss recorded along the way and the
 #: loss of the scored windows are of the same tokens.
 CUT: Literal["fresh"] = "fresh"
+
+
+def _nothing() -> None:
+    """On a disk everything is kept already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class TrainedRun:
 
     def __str__(self) -> str:
         loss = f"validation loss {self.validation_loss:.4f} nats per token ({self.windows:,} windows)"
-        return f"{self.arm}, seed {self.seed}, rate {self.learning_rate:g}: {loss} → {self.folder}"
+        return f"{self.arm}, seed {self.seed}, rate {self.learning_rate:g}: {loss} → {with_addresses(str(self.folder))}"
 
 
 @dataclass(frozen=True)
@@ -68,22 +73,33 @@ class _Task:
     schedule: Schedule
     prompts: Prompts | None
     decoding: Decoding
+    keep: Callable[[], None] = _nothing  # called when the run is whole enough for another machine to go on with it
 
 
 @dataclass(frozen=True)
 class _Trials:
-    """Runs of a sweep as work for an engine: a block is a folder and the settings to train with."""
+    """Runs of a sweep as work for an engine: a block is a folder, or an address, and the settings to train with."""
 
     task: _Task
     overwrite: bool
     sweep: bool
 
-    def prepare(self) -> Callable[[tuple[Path, Settings]], TrainedRun]:
+    def prepare(self) -> Callable[[tuple[str, Settings]], TrainedRun]:
         return self._run
 
-    def _run(self, trial: tuple[Path, Settings]) -> TrainedRun:
-        folder, settings = trial
-        return _complete(self.task, settings, folder, overwrite=self.overwrite, sweep=self.sweep)
+    def _run(self, trial: tuple[str, Settings]) -> TrainedRun:
+        where, settings = trial
+        address = address_of(where)
+        if address is None:
+            return self._complete(settings, Path(where))
+        from assay.files.stores.mirrors import mirrored  # late: few runs are in a store
+
+        with mirrored(address, IN_A_STORE) as (folder, keep):
+            return self._complete(settings, folder, keep)
+
+    def _complete(self, settings: Settings, folder: Path, keep: Callable[[], None] | None = None) -> TrainedRun:
+        task = self.task if keep is None else replace(self.task, keep=keep)
+        return _complete(task, settings, folder, overwrite=self.overwrite, sweep=self.sweep)
 
 
 def tune_run(
@@ -109,8 +125,8 @@ def tune_run(
     Called again with the same arguments after a kill, it resumes from the last checkpoint. With ``learning_rates`` it
     trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``generate`` is a table of
     prompts and references, which the trained model answers at the end, as ``decoding`` says. ``engine`` says where the
-    runs of a sweep are trained; all workers must see ``output``. ``on_run`` is called with every run when it is
-    complete. `assay.tune` compares runs.
+    runs of a sweep are trained; all workers must see ``output``, on a disk or in a store. ``on_run`` is called with
+    every run when it is complete. `assay.tune` compares runs.
 
     >>> import tempfile
     >>> import assay
@@ -129,8 +145,8 @@ def tune_run(
     True
     """
     settings, place = settings or Settings(), Path(output)
-    if is_copy(place):
-        raise UsageError(f"{place}: runs that train are written to a disk; name a local folder, and copy it then.")
+    if not engine.here and is_copy(place) and str(address_of(str(place))).startswith("memory:"):
+        raise UsageError(f"{place}: a store in memory is of one process; leave out `workers` and `engine`.")
     rates = None if learning_rates is None else [replace(settings, learning_rate=rate) for rate in learning_rates]
     if rates == []:
         raise UsageError("learning_rates needs at least one rate; leave it out to train at that of the settings.")
@@ -146,12 +162,17 @@ def tune_run(
     wanted = {place: settings} if rates is None else {place / f"lr-{one.learning_rate:g}": one for one in rates}
     runs = []
     with engine.started(_Trials(task, overwrite, sweep=rates is not None)) as workers:
-        trials = [(folder.absolute(), chosen) for folder, chosen in wanted.items()]  # a worker may stand elsewhere
+        trials = [(_where(folder), chosen) for folder, chosen in wanted.items()]
         for folder, found in zip(wanted, workers.run(trials), strict=True):
             runs.append(replace(found, folder=folder))
             if on_run is not None:
                 on_run(runs[-1])
     return runs
+
+
+def _where(folder: Path) -> str:
+    """A folder for a worker, which may stand elsewhere: its whole path, or its address in a store."""
+    return str(address_of(str(folder)) if is_copy(folder) else folder.absolute())
 
 
 def _complete(task: _Task, settings: Settings, folder: Path, *, overwrite: bool, sweep: bool) -> TrainedRun:
@@ -204,6 +225,7 @@ def _trained(
     remove_checkpoints(folder)
     if settings.method == "full":
         _save_tokenizer(task.base, tokenizer, folder / TRAINED)
+    task.keep()
     loss, windows = _scored(task, settings, folder)
     if task.prompts is not None:
         trained = {settings.arm: _spec(task, settings, folder / TRAINED)}
@@ -248,6 +270,7 @@ def _fit(task: _Task, settings: Settings, folder: Path, model: Any, tokenizer: A
         schedule=task.schedule,
         about=about,
         before=lambda: _score_base(task, folder, about),
+        keep=task.keep,
     )
 
 
