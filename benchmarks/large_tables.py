@@ -2,13 +2,17 @@
 
     python benchmarks/large_tables.py            1 and 10 million pairs, 200 million tokens; about ten minutes
     python benchmarks/large_tables.py --quick    1 million, one turn
-    python benchmarks/large_tables.py --out benchmarks/results/large_tables.md
+    python benchmarks/large_tables.py --before 07cf2c0 --out benchmarks/results/large_tables.md
 
 A job and its reference run in turns, each in a process of its own, so other work on the machine meets both. Times are
 CPU times of all threads. Goals are those of an idle machine; the ratio is what can be compared between machines.
+``--before`` takes a commit of this repository: the smallest job is then also timed beside what was there at that time.
 """
 
+import io
+import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +36,15 @@ for file in ("{a}", "{b}"):
     duckdb.connect().execute(f"SELECT sum(t) FROM (SELECT sum(loss) AS t FROM '{{file}}' GROUP BY document)").fetchall()
 """
 NOTHING = "import numpy, typer"
+BEFORE = """
+import sys
+sys.path.insert(0, {folder!r})
+sys.argv = ["assay", *{command!r}]
+from assay.cli.main import main
+main()
+"""
+ROOT = Path(__file__).resolve().parents[1]
+SMALL_TURNS = 15  # of what takes a fifth of a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +54,37 @@ class Job:
     reference: str  # Python code
     seconds: float | None  # goal
     megabytes: float | None  # goal
+    turns: int = 1  # at the least
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = report_parser("Large tables: our time and that of DuckDB's bare join.")
     parser.add_argument("--quick", action="store_true", help="1 million pairs, one turn")
     parser.add_argument("--turns", type=int, default=3, metavar="N", help="of every job (default: 3)")
+    parser.add_argument("--before", metavar="COMMIT", help="also time 180 pairs beside this commit")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        jobs = _jobs(Path(folder), large=not options.quick)
-        publish(_report(jobs, 1 if options.quick else options.turns), options.out)
+        jobs = [*_small(Path(folder), options.before), *_jobs(Path(folder), large=not options.quick)]
+        publish(_report(jobs, 1 if options.quick else options.turns, options.before), options.out)
+
+
+def _small(folder: Path, before: str | None) -> list[Job]:
+    """Two files of 180 pairs, from a cold start."""
+    command = ("compare", *(scores(folder / f"cold-{arm}.csv", 180, arm=arm) for arm in (1, 2)))
+    found = [Job("compare, 180 pairs, CSV, cold", command, NOTHING, 0.27, None, SMALL_TURNS)]
+    if before is not None:
+        packed = subprocess.run(["git", "archive", before, "src"], cwd=ROOT, capture_output=True, check=True).stdout  # noqa: S603, S607
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(folder / "before", filter="data")
+        reference = BEFORE.format(folder=str(folder / "before" / "src"), command=command)
+        measured(sys.executable, "-c", reference)  # now its byte code is there, as ours is
+        name = f"compare, 180 pairs, CSV, cold, beside {before}"
+        found.append(Job(name, command, reference, None, None, SMALL_TURNS))
+    return found
 
 
 def _jobs(folder: Path, *, large: bool) -> list[Job]:
-    cold = [scores(folder / f"cold-{arm}.csv", 180, arm=arm) for arm in (1, 2)]
-    found = [Job("compare, 180 pairs, CSV, cold", ("compare", *cold), NOTHING, 0.27, None)]
+    found = []
     sizes = [(1_000_000, "shuffled", 1.2, 300)]
     if large:
         sizes += [(10_000_000, "in order", 8, 1_100), (10_000_000, "shuffled", 12, 1_100)]
@@ -95,12 +124,13 @@ def _join(a: str, b: str, unit: str, value: str) -> str:
     return JOIN.format(a=a, b=b, id=unit, value=value)
 
 
-def _report(jobs: Sequence[Job], turns: int) -> str:
+def _report(jobs: Sequence[Job], turns: int, before: str | None) -> str:
     lines = [
         "## Large tables, whole commands",
         "",
         f"{_turns(turns)} The reference is DuckDB's bare inner join of the same files, of tokens its sums by document;",
-        "for 180 pairs it is importing numpy and typer.",
+        f"for 180 pairs ({SMALL_TURNS} turns) it is importing numpy and typer"
+        + ("." if before is None else f", or the same command at commit {before} (goal of that ratio: 0.65)."),
         "",
         "| job | CPU, s | goal | peak, MB | goal | reference, CPU s | peak, MB | ratio of CPU |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -114,7 +144,7 @@ def _turns(turns: int) -> str:
 
 def _line(job: Job, turns: int) -> str:
     ours, theirs = [], []
-    for _ in range(turns):
+    for _ in range(max(turns, job.turns)):
         ours.append(measured(str(ASSAY), *job.command))
         theirs.append(measured(sys.executable, "-c", job.reference))
     for one in (*ours, *theirs):
