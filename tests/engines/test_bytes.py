@@ -17,6 +17,7 @@ from assay.engines import LOCAL, Engine
 from assay.errors import InputError, UsageError
 from assay.models import path as model_path
 from assay.scoring import score
+from assay.scoring.characters import characters
 from assay.scoring.decoding import Decoding
 from assay.scoring.generation import generate
 from assay.scoring.generation_files import record_of, unfinished
@@ -57,10 +58,10 @@ def test_threads_change_no_bit_of_a_command(tmp_path: Path) -> None:
         "from assay.scoring import score; from assay.models import path; from tests.engines.test_bytes import *;"
         "score(path('base'), TEXTS, sys.argv[2], plan=PLAN)"
     )
-    for threads in ("1", "2"):
-        command = [sys.executable, "-c", script, threads, str(tmp_path / threads)]
-        root = Path(__file__).parents[2]
-        subprocess.run(command, cwd=root, check=True, env={k: v for k, v in os.environ.items() if k != "MKL_CBWR"})
+    environment = {name: value for name, value in os.environ.items() if name != "MKL_CBWR"}
+    commands = [[sys.executable, "-c", script, threads, str(tmp_path / threads)] for threads in ("1", "2")]
+    both = [subprocess.Popen(command, cwd=Path(__file__).parents[2], env=environment) for command in commands]
+    assert [process.wait() for process in both] == [0, 0]
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
@@ -134,6 +135,15 @@ def test_generations_go_on_with_another_engine(tmp_path: Path) -> None:
         generate(model_path("base"), PROMPTS, output, decoding=DRAWN, progress=lambda _: stop)
     assert unfinished(output).exists()
     assert generated(output, Engine(workers=2)) == generated(tmp_path / "here.jsonl", LOCAL)
+
+
+@pytest.mark.slow
+def test_japanese_of_a_text_has_the_same_numbers() -> None:
+    here, there = (
+        characters(model_path("base"), TEXTS, plan=PLAN, engine=engine)[0] for engine in (LOCAL, Engine(workers=2))
+    )
+    for name in ("characters", "right", "bits"):
+        assert getattr(there, name).tobytes() == getattr(here, name).tobytes()
 
 
 def test_a_prompt_that_is_too_long_is_refused_by_the_driver(tmp_path: Path) -> None:
