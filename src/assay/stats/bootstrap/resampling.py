@@ -8,13 +8,14 @@ they are many; unequal probabilities take the alias method.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.compiled import Backend, compiles
+from assay.stats.compiled import Backend, compiles, compiling
 from assay.stats.ranges import in_ranges
 from assay.stats.streams import counted_sums, counts_of_draws, in_groups, rule_of, stream_key, words
 from assay.stats.units import Floats, Units
@@ -93,11 +94,25 @@ def resampled_sums(
 ) -> Floats:
     """(B, c) Column sums over n draws, for the replicates first … first + B − 1 of the stream (seed, purpose)."""
     key, columns = stream_key(seed, purpose), np.ascontiguousarray(columns)
-    compiled = compiles(backend, resamples * len(columns), _COMPILE_ABOVE)
+    loop = loop_of(*columns.shape, weighted=probabilities is not None)
+    compiled = compiles(backend, resamples * len(columns), _COMPILE_ABOVE, loop)
     table = None if probabilities is None else alias_table(probabilities)
     shared = columns, table, key, first, compiled
-    parts = list(in_ranges(_range_of_sums, shared, resamples, seconds=resamples * columns.size / _DRAWS_A_SECOND))
+    seconds = resamples * columns.size / _DRAWS_A_SECOND
+    with compiling(loop) if compiled else nullcontext():
+        parts = list(in_ranges(_range_of_sums, shared, resamples, seconds=seconds))
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def loop_of(n: int, width: int, *, weighted: bool) -> str:
+    """The compiled loop that `_compiled_sums` takes for so many units and columns."""
+    if weighted:
+        name = "weighted_sums"
+    elif n >= COUNTED_FROM:
+        name = "counted_sums"
+    else:
+        name = "paired_sums_of_one" if width == 1 else "paired_sums"
+    return f"assay.stats.bootstrap.kernels_resampling.{name}"
 
 
 def _range_of_sums(shared: "tuple[Floats, _Table, int, int, bool]", first: int, count: int) -> Floats:

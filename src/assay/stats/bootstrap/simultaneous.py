@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UsageError
-from assay.stats.bootstrap.resampling import resampled_sums
+from assay.stats.bootstrap.resampling import loop_of, resampled_sums
 from assay.stats.compiled import Backend, compiles
 from assay.stats.numerics import SMALLEST_P, t_cdf, t_quantile
 from assay.stats.records import Estimate, Interval, Test
@@ -188,7 +188,8 @@ def _resampled(
         return np.empty((resamples, 0))
     parts = [_columns(family, k) for k in chosen]  # (n, 5) each
     columns = _grouped(np.concatenate([columns for columns, _ in parts], axis=1))
-    if compiles(backend, resamples * columns.size, _COMPILE_ABOVE):
+    loop = loop_of(*columns.shape, weighted=False)
+    if compiles(backend, resamples * columns.size, _COMPILE_ABOVE, loop):
         backend = "compiled"
     sums = resampled_sums(columns, None, resamples, seed, purpose=purpose, backend=backend)
     found = [_studentized(sums[:, 5 * i : 5 * i + 5], n) for i, (_, n) in enumerate(parts)]

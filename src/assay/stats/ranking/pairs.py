@@ -16,12 +16,12 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.progress import working
-from assay.stats.compiled import Backend, compiles
+from assay.stats.compiled import Backend, compiles, compiling
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.units import Floats, Grid, Integers, Truths, grouped
 
-_COMPILE_SQUARES_ABOVE = 2e9  # twice the differences: about 3 seconds of numpy's
+_COMPILE_SQUARES_ABOVE = 1.5e8  # twice the differences: about a fifth of a second of numpy's
+_GAP_SUMS = "assay.stats.ranking.kernels.gap_sums"
 _TILE, _ROWS = 64, 1_000  # systems and units at a time: they stay in the cache
 
 
@@ -209,8 +209,8 @@ def gap_sums(columns: Floats, backend: Backend = "auto", *, sums: bool = True) -
     """(k, k) Σ (column i − column j) for i < j, and of its squares; not from sums of columns, which are large."""
     k = columns.shape[1]
     added, squares = np.zeros((2, k, k))
-    if compiles(backend, columns.size * k, _COMPILE_SQUARES_ABOVE):
-        with working("rank: differences of all pairs (the first time, a few seconds to compile)"):
+    if compiles(backend, columns.size * k, _COMPILE_SQUARES_ABOVE, _GAP_SUMS):
+        with compiling(_GAP_SUMS):
             from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
 
             kernels_rank.gap_sums(np.ascontiguousarray(columns), added, squares)

@@ -12,13 +12,14 @@ sample of m would score, whatever n was: thinned to the same m, segments of 30 a
 Reference: Hurlbert (1971), *The nonconcept of species diversity*, for thinning (rarefaction) in ecology.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.compiled import Backend, compiles
+from assay.stats.compiled import Backend, compiles, compiling
 from assay.stats.ranges import in_ranges
 from assay.stats.streams import stream_key, words
 from assay.stats.survey import (
@@ -36,6 +37,7 @@ from assay.stats.units import Floats, Integers
 
 Counts = NDArray[np.int32]
 
+_DRAW, _ADD_SCORES = (f"assay.stats.survey.kernels.{name}" for name in ("draw", "add_scores"))
 _COMPILE_ABOVE = 3e6  # people drawn, or scores: about what numpy does in the time that loading the kernels takes
 _PEOPLE_A_SECOND = 2e9  # of a core, about
 _CHUNK = 1 << 20  # counts held at once, about
@@ -138,9 +140,10 @@ def resampled_scores(
     """(blocks, B, M) Σ weight · (1 − √JSD) in each block, with the answers of every cell drawn again B times."""
     work = max(float(people.n.sum()), 2.0 * predicted.weights.size) * resamples
     if backend == "auto":
-        backend = "compiled" if compiles("auto", work, _COMPILE_ABOVE) else "numpy"
+        backend = "compiled" if compiles("auto", work, _COMPILE_ABOVE, _ADD_SCORES) else "numpy"
     shared = people, predicted, stream_key(seed, purpose), backend
-    parts = list(in_ranges(_range_of_scores, shared, resamples, seconds=work / _PEOPLE_A_SECOND))
+    with compiling(_ADD_SCORES) if backend == "compiled" else nullcontext():
+        parts = list(in_ranges(_range_of_scores, shared, resamples, seconds=work / _PEOPLE_A_SECOND))
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
@@ -288,7 +291,7 @@ def perfect_noise(people: Respondents, *, seed: int = 0, backend: Backend = "aut
 def drawn_moments(p: Floats, n: int, draws: int, *, seed: int = 0) -> tuple[float, float, float]:
     """E JSD(p̂, p), E √JSD(p̂, p) and the standard error of the latter, from so many samples of n."""
     people = Respondents(p[None], np.array([len(p)]), np.array([n]))
-    backend: Backend = "compiled" if compiles("auto", float(n) * draws, _COMPILE_ABOVE) else "numpy"
+    backend: Backend = "compiled" if compiles("auto", float(n) * draws, _COMPILE_ABOVE, _DRAW) else "numpy"
     counts = draw(people, slice(0, 1), draws, stream_key(seed, "perfect prediction"), backend).counts[0]
     jsd = divergence(counts / n, p, floor=0.0)
     roots = 1 - score_of(jsd)
