@@ -29,7 +29,8 @@ from assay.data.panel_views import without_splits
 from assay.data.runs.rates import RATES, Size, rates_of_tables
 from assay.design import Policy
 from assay.errors import InputError, NoPairsError
-from assay.stats.numerics import t_cdf, t_reach
+from assay.stats.numerics import t_cdf
+from assay.stats.student import t_reach
 from assay.stats.units import Floats, Units, effective_number, standard_error
 
 ALARM_LEVEL = 0.01  # of drift

@@ -17,8 +17,9 @@ import numpy as np
 from assay.errors import UsageError
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.bootstrap.t_hall import limits, moments, own_p
-from assay.stats.numerics import SMALLEST_P, t_reach, two_sided
+from assay.stats.numerics import SMALLEST_P, two_sided
 from assay.stats.records import Interval, Test
+from assay.stats.student import t_reach
 from assay.stats.units import Floats, Units, standard_error
 
 CENSUS = "census"  # the name of the interval and the test of all units

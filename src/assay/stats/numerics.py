@@ -12,9 +12,9 @@
 scipy is the oracle of every function here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from math import erfc, exp, inf, lgamma, log, log1p, pi, sqrt
+from math import erfc, inf, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -29,7 +29,6 @@ SMALLEST_P = 1e-300  # p is never 0, not even by underflow
 _MANY = 1e300  # degrees of freedom that are as good as infinitely many
 _FAR = 1e100  # a t whose square is still a number
 _NODES = 48
-_SETTLED = 4e-9  # relative: the last term of a series, where what it leaves out is below 1e-10
 _SHIFT = 12  # up to where Γ's argument is moved before its series is used
 _BLOCK = 4096  # rows of (rows, nodes) arrays that fit the cache
 
@@ -46,6 +45,12 @@ def normal_quantile(p: float) -> float:
     if p >= 1:
         return inf
     return _NORMAL.inv_cdf(p)
+
+
+def normal_quantiles(values: Iterable[float]) -> list[float]:
+    """The same of each."""
+    inverse = _NORMAL.inv_cdf
+    return [inverse(p) if 0 < p < 1 else (-inf if p <= 0 else inf) for p in values]
 
 
 def _chi_range(df: float) -> tuple[float, float]:
@@ -144,60 +149,6 @@ def critical_values(level: float, df: ArrayLike) -> Floats:
         if not going.any():
             break
     return np.asarray(np.exp(x))
-
-
-@lru_cache(maxsize=256)
-def t_reach(level: float, df: float) -> float:
-    """One critical value, quickly.
-
-    >>> round(t_reach(0.95, 7.5), 9) == round(t_quantile(0.975, 7.5), 9)
-    True
-    """
-    return t_beyond((1 - level) / 2, df)
-
-
-def t_beyond(tail: float, df: float) -> float:
-    """The t > 0 with P(T > t) = tail, which is below ½ and may be very small.
-
-    Cornish and Fisher's expansion, then Newton's steps as in `critical_values`.
-
-    >>> round(t_beyond(1e-20, 19.0), 6)  # scipy.stats.t.isf(1e-20, 19)
-    43.147101
-    """
-    z, target = -normal_quantile(tail), log(tail)
-    start, last = _cornish_fisher(z, df)
-    if abs(last) < _SETTLED * z:
-        return start
-    x = log(start)
-    for _ in range(60):
-        t = np.array([exp(x)])
-        found = t_tail(t, df)
-        step = (log(float(found[0])) - target) * float((found / (t * _density(t, np.array([df]))))[0])
-        x += step
-        if abs(step) < 1e-7:  # the next one would be its square
-            break
-    return exp(x)
-
-
-def _cornish_fisher(z: float, df: float) -> tuple[float, float]:
-    """Student's quantile as a series in 1/df, and its last term (Abramowitz and Stegun 1964, 26.7.5, with one more).
-
-    The term that would come next is about (1 + z²)/df of the last.
-    """
-    y = z * z
-    terms = (
-        (y + 1) / 4,
-        ((5 * y + 16) * y + 3) / 96,
-        (((3 * y + 19) * y + 17) * y - 15) / 384,
-        ((((79 * y + 776) * y + 1482) * y - 1920) * y - 945) / 92160,
-        (((((27 * y + 339) * y + 930) * y - 1782) * y - 765) * y + 17955) / 368640,
-    )
-    t, factor, last = z, z, z
-    for term in terms:
-        factor /= df
-        last = term * factor
-        t += last
-    return t, last
 
 
 def _flat(t: ArrayLike, df: ArrayLike) -> tuple[Floats, Floats]:

@@ -23,9 +23,10 @@ from math import sqrt
 import numpy as np
 
 from assay.stats.interval_and_test import agreeing
-from assay.stats.numerics import SMALLEST_P, t_reach, two_sided
+from assay.stats.numerics import SMALLEST_P, two_sided
 from assay.stats.records import Interval
 from assay.stats.repeated_runs import item_spread
+from assay.stats.student import t_reach
 from assay.stats.units import Floats
 
 TaskRuns = tuple[Floats, Floats]  # (G, S) sums of each item or cluster in every run, (G,) what they are divided by

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from assay.stats.bootstrap import interval, tilted
+from assay.stats.bootstrap import interval, tilted, tilted_sums
 from assay.stats.bootstrap.fourier import last_revival
 from assay.stats.bootstrap.inversion import Pointwise
 from assay.stats.bootstrap.tilted import Tilted
+from assay.stats.bootstrap.tilted_sums import series_until_decay
+from assay.stats.bootstrap.tilted_units import Drawn, drawn_of, revival_of
 from assay.stats.units import Floats, Units, shape
 
 LEVELS = (0.001, 0.025, 0.5, 0.975, 0.999)
@@ -32,14 +34,26 @@ def ratio(tails: str, n: int, spread: float = 0.5, seed: int = 0) -> Units:
 @pytest.mark.parametrize("tails", ["normal", "t2", "exponential", "one outlier"])
 def test_sums_against_sums_of_exponentials(tails: str, n: int) -> None:
     """Doubled waves of few units, moments of many."""
-    y, g, _ = tilted._standardised(ratio(tails, n))
-    first = 0.4
-    found = tilted._until_decay(tilted._Drawn(y, first * g, None), first, 4)
-    u = first * (np.arange(len(found.sums)) + 0.5)
-    literal = np.exp(1j * u[:, None] * y)
-    expected = np.stack([(literal * (first * g) ** m).mean(axis=1) for m in range(4)], axis=1)
-    assert found.width == 0
-    np.testing.assert_allclose(found.sums, expected, rtol=0, atol=2e-14)
+    drawn = drawn_of(ratio(tails, n))
+    for terms in (1, 4, 5):
+        found = series_until_decay(drawn, terms)
+        literal = np.exp(1j * (np.arange(len(found.sums)) + 0.5)[:, None] * drawn.y)
+        expected = np.stack([(literal * drawn.g**m).mean(axis=1) for m in range(terms)], axis=1)
+        assert found.width == 0
+        np.testing.assert_allclose(found.sums, expected, rtol=0, atol=2e-14)
+        np.testing.assert_allclose(found.psi, np.abs(expected[:, 0]) ** n, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("reach", [0.2, 1.0, 3.0, 7.9])
+def test_moments_of_any_reach_against_sums_of_exponentials(reach: float) -> None:
+    drawn = drawn_of(ratio("normal" if reach < 2 else "one outlier", 150))
+    count = int(reach / (drawn.first * drawn.largest))
+    assert count > 0
+    found = tilted_sums.lowest(drawn, count, 3)
+    literal = np.exp(1j * (np.arange(count) + 0.5)[:, None] * drawn.y)
+    np.testing.assert_allclose(
+        found, literal @ np.stack([drawn.g**m for m in range(3)], axis=1) / 150, rtol=0, atol=1e-13
+    )
 
 
 @pytest.mark.untraced
@@ -101,10 +115,16 @@ def test_clumps_are_followed_until_they_cannot_revive() -> None:
     y = np.where(rng.random(200) < 0.5, 0.06, -0.06) + rng.normal(0, 1e-4, 200)
     y -= y.mean()
     y /= np.sqrt((y * y).sum())
-    drawn = tilted._Drawn(y, np.zeros(200), None)
-    assert tilted._last_revival(drawn) >= 0.8 * last_revival(y) > 100
-    smooth = np.linspace(-0.1, 0.1, 200)
-    assert tilted._last_revival(tilted._Drawn(smooth, np.zeros(200), None)) == 0.0
+    assert revival_of(drawn_with(y)) >= 0.8 * last_revival(y) > 100
+    assert revival_of(drawn_with(np.repeat(y, 5) / np.sqrt(5))) > 100
+    assert revival_of(drawn_with(np.linspace(-0.1, 0.1, 200))) == 0.0
+    assert revival_of(drawn_with(np.linspace(-0.1, 0.1, 2_000) / 2)) < 8
+
+
+def drawn_with(y: Floats, h: float = 0.5) -> Drawn:
+    """Units of equal denominators, with these deviations."""
+    none = np.zeros(len(y))
+    return Drawn(len(y), h * y, none, none, None, h, float(np.abs(y).max()), 1.0)
 
 
 def test_a_far_outlier_is_smoothed_or_refused() -> None:

@@ -13,6 +13,7 @@ intervals*; Hesterberg (2015), *What teachers should know about the bootstrap*, 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,9 @@ from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.bootstrap.tilted import Tilted
 from assay.stats.compiled import Backend
 from assay.stats.in_blocks import MANY
-from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, t_reach, two_sided
+from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
+from assay.stats.student import t_reach
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
 from assay.stats.which_interval import UnitFacts, interval_for
 
@@ -35,8 +37,7 @@ _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any 
 STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(NamedTuple):
     """How random resamples are drawn."""
 
     seed: int
@@ -107,12 +108,14 @@ def interval(
         method = interval_for(method, UnitFacts.of(units))
     drawing = Drawing(seed, backend, drawn_whole)
     if _leans_left(units):
-        turned = replace(units, numerators=-units.numerators)
+        turned = Units(-units.numerators, units.denominators, units.probabilities)
+        turned.__dict__["estimate"] = -units.estimate  # as a cached property keeps it
         found = _of_method(turned, method, confidence_level, resamples, drawing, own_p=own_p)
         if "exact_distribution" in turned.__dict__:
             units.__dict__["exact_distribution"] = Mirrored(turned.__dict__["exact_distribution"])
         low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
-        return replace(found, interval=replace(found.interval, low=low, high=high))
+        made = Interval(low, high, confidence_level, found.interval.method)
+        return IntervalResult(made, found.source, found.resamples, found.degenerate, found.fallbacks, found.own_p)
     return _of_method(units, method, confidence_level, resamples, drawing, own_p=own_p)
 
 
@@ -285,11 +288,11 @@ def _widened(form: Shape, n: int, level: float) -> float:
 
 def _corrected(bias: float, acceleration: float, z: float) -> tuple[float, float] | None:
     """Efron's Φ(z0 + (z0 ± z)/(1 − a(z0 ± z)))."""
-    divisors = [1 - acceleration * (bias + side) for side in (-z, z)]
-    if min(divisors) <= 0:
+    low, high = bias - z, bias + z
+    below, above = 1 - acceleration * low, 1 - acceleration * high
+    if below <= 0 or above <= 0:
         return None
-    low, high = (normal_cdf(bias + (bias + side) / d) for side, d in zip((-z, z), divisors, strict=True))
-    return low, high
+    return normal_cdf(bias + low / below), normal_cdf(bias + high / above)
 
 
 # ----------------------------------------------------------------------------------------------- own p-values

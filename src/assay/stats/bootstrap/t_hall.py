@@ -15,7 +15,8 @@ from math import cbrt, copysign, ldexp, sqrt
 
 import numpy as np
 
-from assay.stats.numerics import t_reach, two_sided
+from assay.stats.numerics import two_sided
+from assay.stats.student import t_reach
 from assay.stats.units import Floats, Units
 
 _LEAST = float(np.finfo(np.float64).eps)

@@ -20,7 +20,8 @@ import numpy as np
 
 from assay.stats.assumptions import long_units
 from assay.stats.bootstrap.t_hall import Moments, moments
-from assay.stats.numerics import t_beyond, t_tail
+from assay.stats.numerics import t_tail
+from assay.stats.student import t_beyond
 from assay.stats.units import Floats, Integers, Units
 
 LEAST_UNITS = 20  # by Kish's count: no look before

@@ -28,10 +28,10 @@ from assay.stats.numerics import (
     increasing_root,
     normal_cdf,
     normal_quantile,
-    t_reach,
     two_sided,
 )
 from assay.stats.proportions import FEWEST_DF, score_p, tango_limits
+from assay.stats.student import t_reach
 from assay.stats.suites import TaskDifferences, p_values, task_limits
 from assay.stats.units import Floats, Units, effective_number, grouped, influence, shape, standard_error
 
