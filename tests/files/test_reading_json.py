@@ -75,6 +75,7 @@ def test_depth_by_hand(texts: list[str], levels: int) -> None:
         (b'{"a": ', "x: not JSON: it ends too early"),
         (b'{"a": "b', "x: not JSON: it ends too early"),
         (b'{\n"a": "\xff"}', "x, line 2: byte 0xff is not UTF-8; save it as UTF-8"),
+        (b'{"a":\n"\xe4\xb8', "x, line 2: not JSON: it ends too early (in the middle of a character); mend it"),
         (b"[" + b"7" * 5000 + b"]", "digits"),
     ],
 )

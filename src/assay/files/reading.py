@@ -234,7 +234,7 @@ def parse_json(data: bytes, place: str, *, strict: bool = False, advice: str = _
         _check_depth(data)
         return _loaded(_whole_characters(data).decode("utf-8-sig"), strict=strict)
     except UnicodeDecodeError as error:
-        raise InputError(f"{place}{_encoding_fault(error, data)}; save it as UTF-8.") from error
+        raise InputError(f"{place}{_encoding_fault(error, data, advice)}.") from error
     except json.JSONDecodeError as error:
         raise InputError(f"{place}{_syntax_fault(error)}; {advice}.") from error
     except (ValueError, RecursionError, MemoryError) as error:
@@ -262,10 +262,12 @@ def _syntax_fault(error: json.JSONDecodeError) -> str:
     return f"{line}: not JSON{': it ends too early' if cut else ''} ({msg} at column {error.colno:,})"
 
 
-def _encoding_fault(error: UnicodeDecodeError, data: bytes) -> str:
+def _encoding_fault(error: UnicodeDecodeError, data: bytes, advice: str) -> str:
     line = data.count(b"\n", 0, error.start) + 1
     where = f", line {line:,}" if b"\n" in data.strip() else ""
-    return f"{where}: byte 0x{error.object[error.start]:02x} is not UTF-8"
+    if error.reason == "unexpected end of data":
+        return f"{where}: not JSON: it ends too early (in the middle of a character); {advice}"
+    return f"{where}: byte 0x{error.object[error.start]:02x} is not UTF-8; save it as UTF-8"
 
 
 def _loaded(text: str, *, strict: bool) -> Any:

@@ -92,7 +92,9 @@ def read(path: Path) -> list[tuple[str, float]]:
         ("a.json", b'{"columns": ["item", "score"], "data": [["q1"]]}', (", row 1: 1 values for 2 columns",)),
         ("a.json", b'{"columns": ["item", "score"], "data": 7}', ("'data' a list of rows",)),
         ("a.json", b'{"columns": ["item", "item"], "data": [["q1", 1]]}', ("2 columns are called 'item'", "rename")),
-        ("a.jsonl", b"{}\n", ("no column", "item, score")),
+        ("a.jsonl", b"{}\n", ("objects without any fields", "check what should have written them")),
+        ("a.json", b"{}", ("objects without any fields", "check what should have written them")),
+        ("a.json", b"[{}, {}]", ("objects without any fields", "check what should have written them")),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why_and_what_to_do(

@@ -155,7 +155,8 @@ def _by_name(rows: list[Any], label: str) -> dict[str, list[Any]]:
             column.extend([None] * (at - len(column)))
             column[at:] = [value]
     if not columns:
-        raise InputError(f"{label}: an array without objects; check what should have written them.")
+        what = "objects without any fields" if rows else "an array without objects"
+        raise InputError(f"{label}: {what}; check what should have written them.")
     return {name: values + [None] * (len(rows) - len(values)) for name, values in columns.items()}
 
 

@@ -161,6 +161,8 @@ class JsonLines(DuckSource):
             self.columns = tuple(str(key) for (key,) in self.connection().execute(query).fetchall())
         except refusals() as error:
             raise self.refusal(error, self.fault()) from error
+        if not self.columns:
+            raise InputError(f"{label}: objects without any fields; check what should have written them.")
 
     def _without_mark(self) -> Path:
         """The file, or a copy without the byte order mark, which DuckDB refuses in JSON."""

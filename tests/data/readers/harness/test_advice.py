@@ -216,6 +216,25 @@ def test_a_damaged_log_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
     assert len(read([folder], task="tiny_s*y", metric="acc")) == 1
 
 
+@pytest.mark.parametrize("content", ["", "{}", " \n"])
+@pytest.mark.parametrize(
+    ("folder", "file", "what"),
+    [
+        ("swe_bench/logs", "report.json", "the report of an instance of SWE-bench"),
+        ("livecodebench", "Scenario.*_eval_all.json", "results of LiveCodeBench"),
+        ("bfcl", "BFCL_v*_score.json", "a file of BFCL"),
+        ("deepeval", ".latest_test_run.json", "results of DeepEval"),
+    ],
+)
+def test_an_empty_file_among_logs_is_not_passed_over(
+    tmp_path: Path, folder: str, file: str, what: str, content: str
+) -> None:
+    logs = copy(LM_EVAL.parent / folder, tmp_path)
+    path = min(logs.rglob(file))
+    path.write_text(content)
+    assert f"{path}: named like {what}, but its content is not" in refusal([logs])
+
+
 def test_a_pointer_to_something_else_in_a_folder_of_logs_does_not_matter(tmp_path: Path) -> None:
     folder = copy(LM_EVAL / SMALL, tmp_path)
     (folder / "plot.png").write_text(POINTER)

@@ -285,5 +285,8 @@ def test_a_log_over_several_lines_is_read_as_on_one_line(
     spread.write_text(json.dumps(log, indent=2), "utf-8")
     tight.write_text(json.dumps(log), "utf-8")
     assert contents(one(spread)) == contents(one(tight)) == contents(one(INSPECT / "small.json"))
-    spread.write_text(spread.read_text("utf-8")[:-2000], "utf-8")
+    whole = spread.read_text("utf-8")
+    spread.write_text(whole[:-2000], "utf-8")
     assert_refused(spread, str(spread), "line ")
+    spread.write_text(whole.rstrip()[:-2], "utf-8")  # all samples are there, but the log was cut off behind them
+    assert_refused(spread, str(spread), "it ends too early")

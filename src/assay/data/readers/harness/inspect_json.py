@@ -19,7 +19,7 @@ from assay.files.reading import DOCUMENT, LINES, opened, parse_json, read_json
 
 _LARGEST_HEADER = 1 << 24
 _START_OF_SAMPLES = re.compile(rb'\n  "samples": (?=\[)')
-_END_OF_SAMPLES = b"\n  ]"
+_END_OF_SAMPLES, _END_OF_LOG = b"\n  ]", b"\n}"
 _INDENT = 6  # of the fields of a sample
 _LEFT_OUT = ("messages", "events")
 
@@ -94,13 +94,13 @@ def _from_samples(path: Path) -> Iterator[bytes]:
 
 
 def _ended(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """The same without what follows the list, which only the last part has."""
+    """The same without what follows the list, which only the last part has: there the log must end."""
     last = None
     for part in parts:
         if last is not None:
             yield last
         last = part
     end = (last or b"").find(_END_OF_SAMPLES)
-    if last is None or end < 0:
+    if last is None or end < 0 or not last.rstrip().endswith(_END_OF_LOG):
         raise NotPlainError
     yield last[:end] + b"]"
