@@ -22,6 +22,8 @@ from benchmarks.timing.clock import Contender, Times, interleaved, peak_memory
 from benchmarks.timing.contenders import (
     COMPILED,
     FUSED,
+    FUSED_HEAVY,
+    FUSED_RATIO,
     HEAVY,
     LIKE,
     NUMPY,
@@ -42,6 +44,8 @@ GOALS: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "exact, compiled, warm process": ((FUSED,), (50, 400, 180)),
     "ratio of sums, numpy alone": ((RATIO,), (22, 350, 300)),
     "ratio of sums, t2 tails": ((HEAVY,), (11, 175, 150)),
+    "ratio of sums, compiled": ((FUSED_RATIO,), (40,)),
+    "ratio of sums, t2 tails, compiled": ((FUSED_HEAVY,), (20,)),
     RANDOM: ((NUMPY, COMPILED), (10, 10, 10)),
 }
 
@@ -70,7 +74,7 @@ class Measured:
 
 def _reference(name: str) -> str:
     """Scipy on the same statistic."""
-    return SCIPY_RATIO if name in (SCIPY_RATIO, RATIO, HEAVY) else SCIPY
+    return SCIPY_RATIO if name in (SCIPY_RATIO, RATIO, HEAVY, FUSED_RATIO, FUSED_HEAVY) else SCIPY
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -23,10 +23,12 @@ MOST_MEMORY = 4e9  # bytes: what asks for more is not run
 SCIPY, SCIPY_DEFAULT, ARCH = "scipy, best batch", "scipy, default batch", "arch"
 LIKE, FUSED = "exact, as scipy", "exact, as scipy, compiled"
 DEFAULT = "exact, our default (bca)"
-SCIPY_RATIO, RATIO, HEAVY = (
+SCIPY_RATIO, RATIO, HEAVY, FUSED_RATIO, FUSED_HEAVY = (
     "scipy, ratio of sums, best batch",
     "exact, default, ratio",
     "exact, default, ratio, t2 tails",
+    "exact, default, ratio, compiled",
+    "exact, default, ratio, t2 tails, compiled",
 )
 NUMPY, COMPILED = "random, numpy", "random, compiled"
 
@@ -83,6 +85,8 @@ def _ratios(size: Size) -> list[Contender]:
     return [
         Contender(RATIO, _of_ratio(size, _samples, lambda x, t: interval(Units(x, t), backend="numpy"))),
         Contender(HEAVY, _of_ratio(size, _heavy, lambda x, t: interval(Units(x, t), backend="numpy"))),
+        Contender(FUSED_RATIO, _of_ratio(size, _samples, lambda x, t: interval(Units(x, t), backend="compiled"))),
+        Contender(FUSED_HEAVY, _of_ratio(size, _heavy, lambda x, t: interval(Units(x, t), backend="compiled"))),
     ]
 
 

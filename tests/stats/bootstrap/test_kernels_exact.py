@@ -48,7 +48,6 @@ def test_the_compiled_path_is_really_taken_where_it_applies() -> None:
     "units",
     [
         Units((np.arange(180) % 3 == 0).astype(float), np.ones(180)),  # 0/1: a lattice
-        Units(np.random.default_rng(1).normal(size=180), np.linspace(1, 2, 180)),  # unequal denominators
         Units(np.random.default_rng(1).normal(size=180), np.ones(180), np.full(180, 1 / 180)),  # weights
         Units(np.random.default_rng(1).normal(size=8), np.ones(8)),  # few
         Units(np.full(180, 2.5), np.ones(180)),  # no spread

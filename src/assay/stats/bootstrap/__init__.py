@@ -24,7 +24,7 @@ from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.bootstrap.tilted import Tilted
-from assay.stats.compiled import Backend
+from assay.stats.compiled import Backend, ManyJobs, compiling
 from assay.stats.in_blocks import MANY
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
@@ -34,6 +34,9 @@ from assay.stats.which_interval import UnitFacts, interval_for
 
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
+_COMPILED_UP_TO = 4_000  # units, from which on moments are as quick
+_SECONDS, _SECONDS_EACH = 1e-4, 1e-7  # that numpy takes, and for each unit
+_RATIOS = ManyJobs("assay.stats.bootstrap.kernels_ratio.ratio_series")
 STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
 
 
@@ -217,11 +220,11 @@ def _distribution(
 ) -> tuple[BootstrapDistribution, list[Fallback], int | None]:
     seed = drawing.seed
     if resamples is not None:
-        known = _exact(units) if drawing.whole and units.n >= DRAWN_FROM else None
+        known = _exact(units, drawing.backend) if drawing.whole and units.n >= DRAWN_FROM else None
         if known is not None and known.note is None:
             return drawn_replicates(known, resamples, seed), [], resamples
         return replicates(units, resamples, seed, drawing.backend), [], resamples
-    exact = _exact(units)
+    exact = _exact(units, drawing.backend)
     if exact is None:
         why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"
         used = Fallback(f"exact {method}", f"{STAND_IN_RESAMPLES} random resamples", why)
@@ -232,15 +235,27 @@ def _distribution(
     return exact, [Fallback(f"exact {method}", f"exact {method}, {exact.note}", why)], None
 
 
-def _exact(units: Units) -> BootstrapDistribution | None:
+def _exact(units: Units, backend: Backend) -> BootstrapDistribution | None:
     """The distribution over all resamples; that of many units is kept with them, for the chart needs it again."""
     if units.n < MANY:
-        return bootstrap_distribution(units)
+        return _ratio(units, backend) or bootstrap_distribution(units)
     kept = units.__dict__
     if "exact_distribution" not in kept:
         kept["exact_distribution"] = bootstrap_distribution(units)
     found: BootstrapDistribution | None = kept["exact_distribution"]
     return found
+
+
+def _ratio(units: Units, backend: Backend) -> BootstrapDistribution | None:
+    """The distribution of a ratio of unequal sums by compiled loops, where they apply and are at hand."""
+    if backend == "numpy" or units.equal_denominators:
+        return None
+    if backend == "auto" and (units.n > _COMPILED_UP_TO or not _RATIOS.at_hand(_SECONDS + units.n * _SECONDS_EACH)):
+        return None
+    from assay.stats.bootstrap.kernels_ratio import compiled_ratio  # late: importing numba takes half a second
+
+    with compiling(_RATIOS.loop):
+        return compiled_ratio(units)
 
 
 def bootstrap_of(units: Units, *, resamples: int | None = None, seed: int = 0) -> BootstrapDistribution:

@@ -21,7 +21,7 @@ from assay.stats.units import Floats, Shape, Units, shape_from
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba ships no types
-def _reach(b: float, needed: float) -> float:
+def reach(b: float, needed: float) -> float:
     """`numerics.bennett_reach`, compiled: Bennett's bound."""
     t = needed * b / 3 + math.sqrt((needed * b / 3) ** 2 + 2 * needed)
     if b < 1e-3:
@@ -40,7 +40,7 @@ def _tied(y: NDArray[np.float64]) -> bool:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba ships no types
-def _last_revival(y: NDArray[np.float64], finest: float, decayed: float) -> float:
+def revival(y: NDArray[np.float64], finest: float, decayed: float) -> float:
     """`fourier.last_revival`, compiled: the frequency from which on ψ cannot revive."""
     low = y.min()
     places = int((y.max() - low) / finest) + 1
@@ -112,10 +112,10 @@ def mean_series(
         fourth += square * square
         sixth += square * square * square
     needed = -math.log(wrapped / 2)
-    start, stop = -_reach(-y.min(), needed), _reach(y.max(), needed)
+    start, stop = -reach(-y.min(), needed), reach(y.max(), needed)
     terms = 0
     if not _tied(y):
-        terms = _transform(y, 2 * math.pi / (stop - start), _last_revival(y, finest, decayed), decayed, psi)
+        terms = _transform(y, 2 * math.pi / (stop - start), revival(y, finest, decayed), decayed, psi)
     return max(terms, 0), mean, math.sqrt(second) / n, start, stop - start, third, fourth, sixth
 
 

@@ -123,7 +123,7 @@ def tilted(units: Units) -> Tilted | Pointwise | None:
     if terms > sums.shape[1]:
         sums = waves(drawn, len(sums), terms)
     count = len(sums)
-    frequencies, weights = first * half_integers(count), _weights_of(count)
+    frequencies, weights = first * half_integers(count), weights_of(count)
     if series.width:
         weights = weights * np.exp(-0.5 * (series.width * frequencies) ** 2)
     sums *= _turns(count, terms)
@@ -147,7 +147,8 @@ def _to_power(count: int, power: int) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def _weights_of(count: int) -> Floats:
+def weights_of(count: int) -> Floats:
+    """1/(π(k + ½))."""
     return np.asarray(1 / (pi * half_integers(count)))
 
 

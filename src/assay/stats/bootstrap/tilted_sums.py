@@ -16,8 +16,8 @@ from assay.stats.bootstrap.fourier import LONGEST, WORK, Complexes
 from assay.stats.bootstrap.tilted_units import Drawn, largest_of, revival_of
 from assay.stats.units import Floats
 
-_DECAYED = 1e-10  # the |ψ| at which the sums end
-_ENDED = sqrt(-2 * log(_DECAYED))  # where a normal ψ is there
+DECAYED = 1e-10  # the |ψ| at which the sums end
+_ENDED = sqrt(-2 * log(DECAYED))  # where a normal ψ is there
 _AS_NORMAL, _FAR_ENOUGH = 1.2, 14.0  # times where a normal ψ ends, and a frequency: most ψ end there
 _LEAST_OTHERS = 0.1  # of the variance, that is not the largest unit's
 _AT_FIRST, _AT_ONCE = 48, 256  # frequencies, at most
@@ -47,7 +47,7 @@ def series_until_decay(drawn: Drawn, terms: int) -> Series:
     size = min(_AT_FIRST, int(max(_AS_NORMAL * _ENDED / others, min(least, _FAR_ENOUGH)) / first) + 2)
     sums = lowest(drawn, size, terms)
     psi, done = np.abs(sums[:, 0]) ** n, size
-    while first * done < least or max(psi[-4:].tolist()) >= _DECAYED:
+    while first * done < least or max(psi[-4:].tolist()) >= DECAYED:
         if done >= budget:
             return Series(sums, psi, _ENDED / (first * done))
         size = min(_AT_ONCE, max(8, done // 2))
@@ -61,7 +61,7 @@ def series_until_decay(drawn: Drawn, terms: int) -> Series:
 def _last_alive(psi: list[float]) -> int:
     """The last place at which ψ has not decayed; −1: none."""
     last = len(psi) - 1
-    while last >= 0 and psi[last] < _DECAYED:
+    while last >= 0 and psi[last] < DECAYED:
         last -= 1
     return last
 

@@ -18,13 +18,13 @@ from assay.stats.units import Floats, Shape, Units, shape, shape_from, weighted_
 
 FARTHEST = 5.3  # standard errors from the estimate, at which the expansion in g is judged
 MOST_TERMS = 12
-_EXPANSION = 1e-7  # a bound on the error in probability that the expansion in g causes; it is far smaller
-_WRAPPED = 1e-10  # the probability that may lie beyond the window
+EXPANSION = 1e-7  # a bound on the error in probability that the expansion in g causes; it is far smaller
+WRAPPED = 1e-10  # the probability that may lie beyond the window
 _REVIVED = sqrt(-2 * log(1e-7))  # where a normal ψ is so small that its return would be no error
 _FEW = 256  # units that are sorted in no time
 _LONGEST_PRODUCT = 8_192  # of two vectors: more would take threads
-_TAME = 1e-140, 1e140  # values between these have squares that are numbers
-_NOT_MOST = 0.5  # of the denominators that one unit may have, for the shape to be computed from y and g
+TAME = 1e-140, 1e140  # values between these have squares that are numbers
+NOT_MOST = 0.5  # of the denominators that one unit may have, for the shape to be computed from y and g
 
 
 class Drawn(NamedTuple):
@@ -52,12 +52,12 @@ def drawn_of(units: Units) -> Drawn:
     y = den * -units.estimate
     y += units.numerators
     largest, unit = largest_of(y), 1.0
-    if not _TAME[0] < largest < _TAME[1]:  # squares would over- or underflow
+    if not TAME[0] < largest < TAME[1]:  # squares would over- or underflow
         y /= largest
         largest, unit = 1.0, largest
     scale = sqrt(inner(y, y) if p is None else n * weighted_mean(y * y, p))
     largest /= scale
-    first = 2 * pi / (bennett_reach(largest, _WRAPPED) + FARTHEST)
+    first = 2 * pi / (bennett_reach(largest, WRAPPED) + FARTHEST)
     y *= first / scale
     g = den * (first / (n * mean_den))
     g -= first / n
@@ -95,7 +95,7 @@ class Tilt(NamedTuple):
 
     def terms_needed(self) -> int:
         """How many powers keep the expansion's error below the tolerance if ψ is nearly normal; 0: too many."""
-        for terms, peak in _NORMAL_PEAKS:
+        for terms, peak in NORMAL_PEAKS:
             if self.suffice(peak, terms):
                 return terms
         return 0
@@ -104,17 +104,17 @@ class Tilt(NamedTuple):
         """Whether so many do: what the powers from there on may add, where the peak of |ψ|·u^terms is known."""
         mean = self.square if terms < 4 else self.fourth * self.largest ** (terms - 4)  # at least mean |g|^terms
         mean = mean * self.largest if terms == 3 else mean
-        return self.n * peak * mean * _FACTORS[terms] <= _EXPANSION
+        return self.n * peak * mean * _FACTORS[terms] <= EXPANSION
 
 
 _FACTORS = tuple(FARTHEST**terms / factorial(terms) for terms in range(MOST_TERMS + 3))
-_NORMAL_PEAKS = tuple((terms, (terms / e) ** (terms / 2)) for terms in range(2, 9))  # of u^terms·exp(−u²/2)
+NORMAL_PEAKS = tuple((terms, (terms / e) ** (terms / 2)) for terms in range(2, 9))  # of u^terms·exp(−u²/2)
 
 
 def shape_of(drawn: Drawn, tilt: Tilt, units: Units) -> Shape | None:
     """`units.shape`: of uniform draws the estimate without unit i is off by yᵢ/(1 − 1/n − gᵢ), in units of its own."""
     n, y, g, _, p, h, _, _ = drawn
-    if p is not None or n >= MANY or tilt.largest >= _NOT_MOST:
+    if p is not None or n >= MANY or tilt.largest >= NOT_MOST:
         return shape(units)
     pull = (1 - 1 / n) * h - g
     np.divide(y, pull, out=pull)
