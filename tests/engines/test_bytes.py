@@ -17,7 +17,6 @@ from assay.engines import LOCAL, Engine
 from assay.errors import InputError, UsageError
 from assay.models import path as model_path
 from assay.scoring import score
-from assay.scoring.characters import characters
 from assay.scoring.decoding import Decoding
 from assay.scoring.generation import generate
 from assay.scoring.generation_files import record_of, unfinished
@@ -135,15 +134,6 @@ def test_generations_go_on_with_another_engine(tmp_path: Path) -> None:
         generate(model_path("base"), PROMPTS, output, decoding=DRAWN, progress=lambda _: stop)
     assert unfinished(output).exists()
     assert generated(output, Engine(workers=2)) == generated(tmp_path / "here.jsonl", LOCAL)
-
-
-@pytest.mark.slow
-def test_japanese_of_a_text_has_the_same_numbers() -> None:
-    here, there = (
-        characters(model_path("base"), TEXTS, plan=PLAN, engine=engine)[0] for engine in (LOCAL, Engine(workers=2))
-    )
-    for name in ("characters", "right", "bits"):
-        assert getattr(there, name).tobytes() == getattr(here, name).tobytes()
 
 
 def test_a_prompt_that_is_too_long_is_refused_by_the_driver(tmp_path: Path) -> None:

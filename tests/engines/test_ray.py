@@ -11,7 +11,7 @@ from assay.engines import LOCAL, Engine
 from assay.engines.blocks import WorkerFaultError
 from assay.engines.replicates import resampling_on
 from assay.errors import EngineError, InputError
-from tests.engines.ray_nodes import Cluster, cluster
+from tests.engines.ray_nodes import Cluster
 from tests.engines.test_bytes import generated, one_thread
 from tests.engines.test_engines import Squares
 from tests.engines.test_replicates import RESULTS, always_worth_it
@@ -27,7 +27,7 @@ def run(engine: Engine, work: Squares, blocks: int = 20) -> list[int]:
         return list(workers.run(range(blocks)))
 
 
-__all__ = ["always_worth_it", "cluster", "one_thread"]  # fixtures
+__all__ = ["always_worth_it", "one_thread"]  # fixtures
 
 
 @pytest.mark.parametrize("workers", [2, 4])

@@ -20,7 +20,7 @@ from assay.models import path as model_path
 from assay.scoring import score
 from assay.training import Schedule, Settings
 from assay.training.run import tune_run
-from tests.engines.ray_nodes import Cluster, cluster, until
+from tests.engines.ray_nodes import Cluster, until
 from tests.engines.test_bytes import PLAN, TEXTS, contents, one_thread, small_shards
 from tests.engines.test_replicates import always_worth_it
 from tests.files.stores.test_training import files_of, numbers
@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are listed in /proc"),
 ]
 
-__all__ = ["always_worth_it", "cluster", "one_thread", "small_shards"]  # fixtures
+__all__ = ["always_worth_it", "one_thread", "small_shards"]  # fixtures
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def test_a_sweep_whose_worker_is_killed_has_the_same_bytes(cluster: Cluster, tmp
         "train": STORY[:4],
         "valid": STORY[4:],
         "context": 32,
-        "settings": Settings(steps=12, rows=2, rank=2, checkpoint=2),
+        "settings": Settings(steps=8, rows=2, rank=2, checkpoint=2),
         "schedule": Schedule(validation=0, memory=0, quality=0),
         "learning_rates": [1e-3, 1e-4],
     }
