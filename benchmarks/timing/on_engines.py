@@ -84,7 +84,7 @@ def peak_of_workers(stopping: Event, found: dict[int, int]) -> None:
         for place in Path("/proc").glob("[0-9]*"):
             try:
                 command = (place / "cmdline").read_bytes()
-                ours = b"multiprocessing" in command and b"tracker" not in command
+                ours = b"multiprocessing.spawn" in command  # and not its resource tracker
                 if wanted in (place / "environ").read_bytes() and (ours or command.startswith(b"ray::_Actor")):
                     lines = (place / "status").read_text().splitlines()
                     peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
@@ -104,6 +104,8 @@ def main() -> None:
     wall = time.perf_counter() - began
     stopping.set()
     watcher.join()
+    if not peaks and not engine.here:
+        raise SystemExit("no worker was seen: its memory is not known")
     if not peaks:
         import resource
 
