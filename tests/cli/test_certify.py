@@ -84,13 +84,29 @@ def test_a_refusal_names_the_rule_and_writes_nothing_at_all(
 
 @pytest.mark.parametrize(
     ("option", "number"),
-    [("--max-ratio", "1.3"), ("--max-drop", "0.1"), ("--min-windows", "9"), ("--replicates", "300")],
+    [("--max-ratio", "1.3"), ("--min-windows", "9"), ("--replicates", "300")],
 )
 def test_an_override_without_a_note_is_a_usage_error(option: str, number: str, tmp_path: Path) -> None:
     assay("certify", BASE, INT8, "-o", tmp_path / "c.json", option, number).assert_refused(2, "--note TEXT")
     assert names(tmp_path) == []
     assert assay("certify", BASE, INT8, "-o", tmp_path / "c.json", option, number, "--note", "why").code == 0
     assert load(tmp_path / "c.json")["policy"]["note"] == "why"
+
+
+@pytest.mark.parametrize(
+    ("files", "idle", "used"),
+    [
+        ((BASE, INT8), "--max-drop", "--max-ratio"),
+        ((examples.path("scores-base.csv"), examples.path("scores-int3.csv")), "--max-ratio", "--max-drop"),
+    ],
+)
+def test_a_limit_of_something_else_is_refused_with_the_one_that_counts(
+    files: tuple[Path, Path], idle: str, used: str, tmp_path: Path
+) -> None:
+    given = ("certify", *files, "-o", tmp_path / "c.json", idle, "0.5", "--note", "why")
+    assay(*given).assert_refused(2, f"{idle} limits", f"give {used} instead")
+    assert names(tmp_path) == []
+    assert assay(*given, used, "1.9" if used == "--max-ratio" else "0.9").code == 0  # as in a policy for both
 
 
 @pytest.mark.parametrize(

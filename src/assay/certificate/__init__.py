@@ -13,6 +13,7 @@ from assay.certificate.evidence import evidence_path, file_digest, write_tables,
 from assay.certificate.fields import EvidenceFile
 from assay.certificate.inputs import (
     Given,
+    check_limit,
     check_measure,
     given_files,
     given_panel,
@@ -114,6 +115,7 @@ def certify(
         picked = selection_with(policy, selection, every_task=tasks)
         given = given_files(baseline, subject, models, own, picked, policy, per)
         given = given if release is None else with_release(given, release)
+    check_limit(asked, scores=given.union.kind == "scores")
     described: dict[str, Any] = {
         "meta": issuer(policy.design().seed, timestamp=timestamp),
         "systems": given.systems,

@@ -118,6 +118,14 @@ def check_measure(per: Size | None, policy: Policy) -> None:
         raise UsageError(f"the metric is bits per {per}, but {policy.metric!r} was asked for; leave one of them out.")
 
 
+def check_limit(policy: Policy, *, scores: bool) -> None:
+    """Refuse a limit that has no part in the verdict, where the one that has is left to a default."""
+    idle, used = ("max_ratio", "max_drop") if scores else ("max_drop", "max_ratio")
+    if getattr(policy, idle) is not None and getattr(policy, used) is None:
+        here, there = ("scores", "perplexity") if scores else ("perplexity", "scores")
+        raise UsageError(f"`{idle}` limits {there}, and this is about {here}; give `{used}` instead.")
+
+
 def measured(tables: Sequence[Table], policy: Policy, per: Size | None = None) -> Measured:
     """Task and metric, as stated by the files of a harness, or else by the policy or the issuer."""
     told = [table.about["measure"] for table in tables if "measure" in table.about]

@@ -51,11 +51,24 @@ def _number(value: float, digits: int, *, null: float | None = None) -> str:
 def apart(a: float, b: float, digits: int = 4) -> tuple[str, str]:
     """Two numbers with ``digits`` significant digits, or as many more as it takes to tell them apart.
 
-    >>> apart(0.52, 0.61), apart(0.99999, 1.0)
-    (('0.52', '0.61'), ('0.99999', '1'))
+    Both have the same decimal places, unless one is so much larger that this would give it more digits.
+
+    >>> apart(0.52, 0.61), apart(0.99999, 1.0), apart(0.7223, 0.69), apart(2034, 11.39)
+    (('0.52', '0.61'), ('0.99999', '1.00000'), ('0.7223', '0.6900'), ('2,034', '11.39'))
     """
-    shown = ((grouped(number(a, more)), grouped(number(b, more))) for more in range(digits, _MOST_DIGITS + 1))
+    shown = (_alike((a, b), more) for more in range(digits, _MOST_DIGITS + 1))
     return next((pair for pair in shown if a == b or pair[0] != pair[1]), (str(a), str(b)))
+
+
+def _alike(pair: tuple[float, float], digits: int) -> tuple[str, str]:
+    texts = [number(value, digits) for value in pair]
+    places = max(len(text.partition(".")[2]) for text in texts)
+    if not any("e" in text for text in texts):
+        fit = [abs(value) <= 1 or floor(log10(abs(value))) + 1 + places <= digits for value in pair]
+        texts = [
+            signed(f"{value:.{places}f}") if fits else text for value, text, fits in zip(pair, texts, fit, strict=True)
+        ]
+    return grouped(texts[0]), grouped(texts[1])
 
 
 def decimals(limits: Interval | None) -> int | None:

@@ -26,7 +26,7 @@ def test_the_sentence_of_losses_names_both_the_ratio_its_interval_p_and_the_wind
 
 def test_the_sentence_of_scores_names_both_means_and_the_shift() -> None:
     found = compare(named(scores([1] * 30 + [0] * 10), "old"), named(scores([1] * 20 + [0] * 20), "new"))
-    assert found.sentence.startswith("new is worse than old: mean score 0.75 → 0.5, −0.250 (95% CI −0.")
+    assert found.sentence.startswith("new is worse than old: mean score 0.75 → 0.50, −0.250 (95% CI −0.")
     assert found.sentence.endswith(", p = 0.00098, 40 items).")  # 2⁻¹⁰: ten lost, none won
 
 
