@@ -86,8 +86,19 @@ def _agreement(model: Path, documents: int, threads: int) -> str:
     return table(header, rows)
 
 
+def _same_loss(task: Task) -> str:
+    """Speeds are compared only where both programs computed the same loss on the same tokens."""
+    ours, theirs, tokens = log_likelihoods(task)  # asserts that the tokens are the same
+    apart = abs(ours - theirs) / abs(theirs)
+    if not apart <= AGREEMENT:
+        raise SystemExit(f"assay and lm-eval do not agree on the loss: {ours} and {theirs}, {apart:.0e} apart.")
+    return f"assay score and lm-eval: log-likelihoods of the same {tokens:,} tokens are {apart:.0e} apart (relative)."
+
+
 def _report(task: Task, turns: int) -> str:
     chosen, remarks = scorers(task)
+    if any(scorer.name == LM_EVAL for scorer in chosen):
+        remarks = [*remarks, _same_loss(task)]
     times = interleaved([scorer.contender for scorer in chosen], turns)
     found = {scorer.name: Measured(scorer.predicted(), times[scorer.name]) for scorer in chosen}
     title = f"## Tokens per second: {task.about} ({turns} turns)"
