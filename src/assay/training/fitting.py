@@ -120,7 +120,10 @@ def fit(
     trainer.add_callback(_no_last_checkpoint())
     if before is not None:
         before()
-    with _disk_failures(folder), working(f"{folder.name}: training", "steps", settings.steps) as done:
+    with (
+        _disk_failures(folder, _saved_bytes(prepared)),
+        working(f"{folder.name}: training", "steps", settings.steps) as done,
+    ):
         try:
             trainer.add_callback(_counting(done))
             if keep is not None:
@@ -134,8 +137,8 @@ def fit(
 
 
 @contextmanager
-def _disk_failures(folder: Path) -> Iterator[None]:
-    """Turn disk errors of torch and safetensors into errors of ours: theirs name no file."""
+def _disk_failures(folder: Path, needed: int) -> Iterator[None]:
+    """Turn disk errors of torch and safetensors into errors of ours: theirs name no file, and no room needed."""
     try:
         yield
     except OSError as error:
@@ -144,9 +147,15 @@ def _disk_failures(folder: Path) -> Iterator[None]:
         said = str(error).splitlines()[0] if str(error) else ""
         if not any(sign in said for sign in _DISK_SIGNS):
             raise
+        room = f"make room for {max(needed / 1e6, 0.1):,.1f} MB"
         raise WriteError(
-            f"{folder}: cannot be written ({said.rstrip('.')}); make room, then run the same command again."
+            f"{folder}: cannot be written ({said.rstrip('.')}); {room}, then run the same command again."
         ) from error
+
+
+def _saved_bytes(model: Any) -> int:
+    """About what a checkpoint takes: the weights that are trained, and two moments of each in the optimizer."""
+    return sum(3 * one.numel() * one.element_size() for one in model.parameters() if one.requires_grad)
 
 
 def _save(model: Any, folder: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from errno import EIO
+from errno import EDQUOT, EIO, ENOSPC
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -94,7 +94,9 @@ def copy_columns(columns: Mapping[str, NDArray[Any] | TextColumn], part: Path) -
             options = "FORMAT parquet, USE_TMP_FILE false"
             database.execute(f"COPY (SELECT {names} FROM columns) TO {quoted(str(part))} ({options})")
         except Error as error:  # a full disk, which must look like one
-            raise OSError(EIO, str(error).partition("\n")[0]) from error
+            said = str(error).partition("\n")[0]
+            full = next((number for number in (ENOSPC, EDQUOT) if os.strerror(number) in said), None)
+            raise OSError(EIO, said) if full is None else OSError(full, os.strerror(full)) from error
 
 
 #: A file of this many bytes gets a database of its own, for only closing that gives all of its memory back.

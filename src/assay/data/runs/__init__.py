@@ -67,7 +67,12 @@ class Run:
         return [number for number in range(self.shards) if not self.shard(number).exists()]
 
     def write_shard(self, number: int, columns: ShardColumns, kind: str = "windows") -> None:
-        write_whole(self.shard(number, kind), lambda part: copy_columns(columns, part))
+        try:
+            write_whole(self.shard(number, kind), lambda part: copy_columns(columns, part))
+        except WriteError as error:
+            if any(self.folder.glob(f"{kind}-*.parquet")):  # these say better how much a shard takes
+                raise
+            raise error.needing(_bytes_of(columns) * len(self.missing())) from error.__cause__
 
     @contextmanager
     def naming_space(self) -> Iterator[None]:
@@ -196,6 +201,14 @@ def _is_shard(name: str, shards: int) -> bool:
 
 def _shard_name(kind: str, number: int) -> str:
     return f"{kind}-{number:05d}.parquet"
+
+
+def _bytes_of(columns: ShardColumns) -> int:
+    """About what columns take in a file; texts by their characters."""
+    return sum(
+        sum(map(len, column)) if getattr(column, "dtype", None) == np.dtype(object) else len(column) * 8
+        for column in columns.values()
+    )
 
 
 def _is_shard_count(shards: object) -> TypeGuard[int]:
