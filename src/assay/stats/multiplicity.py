@@ -75,7 +75,7 @@ def letters(different: Truths) -> list[tuple[str, ...]]:
     [('a',), ('a', 'b'), ('b',)]
     """
     k = len(different)
-    apart = [sum(1 << int(j) for j in np.flatnonzero(row)) for row in different]
+    apart = _as_bits(different)
     columns = _swept(sorted(_inserted(apart) or _covered(apart), key=_members), k)
     names = letter_names(len(columns))
     return [tuple(n for n, column in zip(names, columns, strict=True) if column >> i & 1) for i in range(k)]
@@ -89,6 +89,11 @@ def letter_names(count: int) -> list[str]:
         prefixes = [prefix + letter for prefix in prefixes for letter in ascii_lowercase]
         names += prefixes
     return names[:count]
+
+
+def _as_bits(rows: Truths) -> list[int]:
+    """Each row as a number, whose bit j is the row's place j."""
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(rows, axis=1, bitorder="little")]
 
 
 def _members(column: int) -> list[int]:
@@ -124,15 +129,18 @@ def _absorbed(kept: list[int], new: Iterable[int]) -> list[int]:
 
 def _swept(columns: Sequence[int], k: int) -> list[int]:
     """Drop sets whose pairs all occur in other sets, from the last on."""
-    members = [np.array(_members(column)) for column in columns]
-    times = np.zeros((k, k), dtype=np.int64)  # in how many sets two systems are together
-    for own in members:
-        times[np.ix_(own, own)] += 1
-    kept = list(columns)
-    for column, own in zip(reversed(columns), reversed(members), strict=True):
-        if (times[np.ix_(own, own)] > 1).all():
+    belongs = np.zeros((len(columns), k), dtype=np.float32)
+    for row, column in enumerate(columns):
+        belongs[row, _members(column)] = 1
+    times = (belongs.T @ belongs).astype(np.int64)  # in how many sets two systems are together
+    once, kept = _as_bits(times == 1), list(columns)
+    for row in reversed(range(len(columns))):
+        column, own = columns[row], np.flatnonzero(belongs[row])
+        if not any(once[i] & column for i in own.tolist()):
             times[np.ix_(own, own)] -= 1
             kept.remove(column)
+            for i, bits in zip(own.tolist(), _as_bits(times[own] == 1), strict=True):
+                once[i] = bits
     return kept
 
 

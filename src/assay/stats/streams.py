@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,14 +126,15 @@ def counted_sums(columns: Floats, key: int, first: int, count: int) -> Floats:
     return np.concatenate(parts)
 
 
-def counts_of_draws(n: int, own: Words) -> Floats:
+def counts_of_draws(n: int, own: Words, kind: Any = np.float64) -> NDArray[Any]:
     """(rows, n) How often each unit is among n uniform draws, for replicates with these keys."""
     drawn = poisson_counts(n, own)
     rows = len(own)
-    counts = np.zeros((rows, len(drawn.units) * GROUP + 1))  # the last is no unit: it takes draws of none
+    counts = np.zeros((rows, len(drawn.units) * GROUP + 1), dtype=kind)  # the last is no unit: it takes draws of none
     counts[:, :-1].reshape(rows, -1, GROUP)[:] = drawn.units.transpose(1, 0, 2)
-    index = topping_up(n, drawn)
-    np.add.at(counts, (np.broadcast_to(np.arange(rows), index.shape), np.where(index == n, -1, index)), 1.0)
+    each = np.arange(rows)
+    for index in topping_up(n, drawn):  # one more draw of every replicate
+        counts[each, np.where(index == n, -1, index)] += 1
     return counts[:, :n]
 
 

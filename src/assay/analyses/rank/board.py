@@ -25,11 +25,12 @@ from assay.stats.bounded_mean import bounded_interval, effective_items, fitted_i
 from assay.stats.multiplicity import letters, rank_limits, tiers
 from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, deviations, probability_best, rank_quantiles
+from assay.stats.ranking.pairs import answers_only
 from assay.stats.ranking.winner import winner
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.suites import TaskDifferences
 from assay.stats.suites.total import total
-from assay.stats.units import Floats, effective_number
+from assay.stats.units import Floats, Grid, effective_number
 from assay.stats.which_interval import UnitFacts, interval_for
 
 _TOO_LARGE = "the perplexity is too large for a number"
@@ -43,7 +44,7 @@ class Board:
         self.resamples = design.resamples or DEFAULT_RESAMPLES
         self.sign = -1.0 if panel.metric.lower_is_better else 1.0
         self.goodness: Floats = self.sign * found.estimates
-        self.draws: Floats = self.sign * deviations(found, self.resamples, design.seed)
+        self.draws: Floats = self.sign * deviations(found, self.resamples, design.seed, answers=_answers(panel.grid))
         self.ranks = place_of(self.goodness)
         self.order = sorted(range(panel.grid.k), key=lambda i: (self.ranks[i], panel.systems[i]))
         self.digest, self.digests = panel.digest, digests_of(panel)
@@ -189,6 +190,12 @@ class Board:
             seed=self.design.seed,
             data=self.digest[:16],
         )
+
+
+def _answers(grid: Grid) -> Floats | None:
+    """The values, if all are right and wrong answers of equal weight, and none is missing."""
+    plain = grid.whole and grid.clusters is None and grid.strata is None and bool((grid.weights == 1).all())
+    return grid.values if plain and bool(answers_only(grid.values).all()) else None
 
 
 class TaskBoard(Board):

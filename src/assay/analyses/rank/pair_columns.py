@@ -21,7 +21,8 @@ def ranked_pairs(decided: PairDecisions, systems: Sequence[str], order: Sequence
     """All pairs, the better rank first, in the order of the ranks."""
     made, names = _Columns.of(decided, np.array(order)), np.array(systems, dtype=object)
     better, worse = decided.better[made.a, made.b], decided.better[made.b, made.a]
-    verdicts: list[PairVerdict] = np.select([better, worse], ["better", "worse"], "not told apart").tolist()
+    kinds = np.array(["not told apart", "better", "worse"], dtype=object)
+    verdicts: list[PairVerdict] = kinds[better + 2 * worse.astype(np.int64)].tolist()
     return RankedPairs(
         level=decided.design.level,
         a=tuple(names[made.a].tolist()),

@@ -196,8 +196,10 @@ def _closed_form(pairs: Pairs, level: float) -> tuple[Floats, Floats, Floats]:
     reach = critical_values(level, df)[place] * pairs.standard_error
     spread = pairs.standard_error > 0
     t = np.divide(pairs.difference, pairs.standard_error, out=np.zeros(len(spread)), where=spread)
-    own = np.where(spread, two_sided(t, df[place]), np.where(pairs.difference == 0, 1.0, 0.0))
-    return pairs.difference - reach, pairs.difference + reach, own
+    known: dict[str, Floats] = pairs.__dict__.setdefault("own_p_by_t", {})  # the same at every level
+    if "p" not in known:
+        known["p"] = np.where(spread, two_sided(t, df[place]), np.where(pairs.difference == 0, 1.0, 0.0))
+    return pairs.difference - reach, pairs.difference + reach, known["p"]
 
 
 def _one_by_one(

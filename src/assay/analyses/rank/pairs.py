@@ -159,7 +159,10 @@ def _alone(evidence: PairEvidence, design: Design) -> PairLimits:
 def _reliance(evidence: PairEvidence) -> Texts:
     """(P,) As `compare` has it of each pair alone."""
     pairs = evidence.pairs
-    drawn = zip(pairs.groups.tolist(), _effective(pairs).tolist(), evidence.methods.tolist(), strict=True)
+    groups, effective, methods = pairs.groups, _effective(pairs), evidence.methods
+    if all(bool((column == column[0]).all()) for column in (groups, effective, methods)):
+        return np.full(len(groups), reliance_of(int(groups[0]), float(effective[0]), methods[0]), dtype=object)
+    drawn = zip(groups.tolist(), effective.tolist(), methods.tolist(), strict=True)
     of_kind = cache(reliance_of)  # most pairs are of one
     return np.array([of_kind(*one) for one in drawn], dtype=object)
 

@@ -20,9 +20,8 @@ def sentence_of(models: Sequence[Standing], pairs: RankedPairs, *, adjusted: boo
     """``x and y cannot be told apart (p = 0.3); both are better than z``: of the models level with the first."""
     how = ", adjusted" if adjusted else ""
     first = models[0].name
-    own = [
-        (b, v, p) for a, b, v, p in zip(pairs.a, pairs.b, pairs.verdict, pairs.p_adjusted, strict=True) if a == first
-    ]
+    pairs_of_first = range(len(models) - 1)  # they come first
+    own = [(pairs.b[at], pairs.verdict[at], pairs.p_adjusted[at]) for at in pairs_of_first]
     if ahead := [name for name, verdict, _ in own if verdict == "worse"]:
         return f"{_are(ahead, first=True)} better on what both answered than {first}, which has the best estimate."
     level = [first, *(name for name, verdict, _ in own if verdict != "better")]

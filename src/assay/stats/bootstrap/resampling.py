@@ -10,7 +10,7 @@ they are many; unequal probabilities take the alias method.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ _COMPILE_ABOVE = 2e7  # draws: about what numpy does in the time that loading th
 _ONE_THREAD_BELOW = 2e7  # draws, some milliseconds: on a busy machine a second thread starts later than that
 _DRAWS_A_SECOND = 2e8  # of a core, about
 _BATCH = 1 << 18  # draws per pass of the numpy backend
-_COUNTED = 1 << 20  # counts per pass
+_COUNTED = 1 << 18  # counts per pass: they stay in the cache
 COUNTED_FROM = 400  # units: fewer are drawn, from a table of all pairs that fits the cache
 _LOW, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 
@@ -120,7 +120,7 @@ def _range_of_sums(shared: "tuple[Floats, _Table, int, int, bool]", first: int, 
     return (_compiled_sums if compiled else _numpy_sums)(columns, table, key, offset + first, count)
 
 
-def resampled_counts(n: int, resamples: int, seed: int, purpose: str) -> Iterator[Floats]:
+def resampled_counts(n: int, resamples: int, seed: int, purpose: str, kind: Any = np.float64) -> Iterator[NDArray[Any]]:
     """(rows, n) How often each of n units is drawn in the replicates 0, 1, …, some at a time.
 
     The draws of `resampled_sums`: of many columns their sums are a matrix product.
@@ -129,11 +129,11 @@ def resampled_counts(n: int, resamples: int, seed: int, purpose: str) -> Iterato
     for first in range(0, resamples, batch):
         rows = min(batch, resamples - first)
         if n >= COUNTED_FROM:
-            yield counts_of_draws(n, words(key, first, rows))
+            yield counts_of_draws(n, words(key, first, rows), kind)
             continue
         index = np.concatenate(drawn_pairs(n, _half_words(n, key, first, rows)))[:n]  # (n, rows)
         place = index + n * np.arange(rows)
-        yield np.bincount(place.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+        yield np.bincount(place.ravel(), minlength=rows * n).reshape(rows, n).astype(kind)
 
 
 def alias_table(probabilities: Floats) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -5,6 +5,7 @@ replicate is Σ cᵤ ψᵤ with the counts c of a bootstrap draw and the influen
 estimates.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
@@ -19,6 +20,7 @@ from assay.stats.rounding import without_residue
 from assay.stats.units import Floats, Grid, Integers
 
 _ROWS = 2_000  # units at a time
+_AT_A_TIME = 1 << 18  # values of replicates: they stay in the cache
 _STEP = 1e-9  # of the spread of the replicates: what is closer is a tie that rounding broke
 
 
@@ -116,12 +118,25 @@ def _with_unit_effects(grid: Grid) -> Fitted:
     return Fitted(systems + level, without_residue(grid.grouped(pull), grid.grouped(sizes)))
 
 
-def deviations(found: Fitted, resamples: int, seed: int = 0) -> Floats:
-    """(B, k) Bootstrap deviations θ* − θ of all estimates, from the same draws of groups."""
-    columns = _dealt(found.influence)
-    counts = resampled_counts(len(columns), resamples, seed, "ranking")
-    sums = np.concatenate([part @ columns for part in counts])
-    return sums * sqrt(found.groups / (found.groups - 1))  # draws have the variance of n, not of n − 1
+def deviations(found: Fitted, resamples: int, seed: int = 0, *, answers: Floats | None = None) -> Floats:
+    """(B, k) Bootstrap deviations θ* − θ of all estimates, from the same draws of groups.
+
+    ``answers`` (n, k) are the values themselves where they are right and wrong answers of equal weight, none missing:
+    sums of how often each was drawn are whole numbers, and single precision, which takes half the time, is exact.
+    """
+    factor = sqrt(found.groups / (found.groups - 1))  # draws have the variance of n, not of n − 1
+    kind = np.float64 if answers is None or len(answers) > MOST_GROUPS else np.float32
+    columns = _dealt(found.influence) if answers is None or kind == np.float64 else answers.astype(kind)
+    out, first = np.empty((resamples, columns.shape[1])), 0
+    for counts in resampled_counts(len(columns), resamples, seed, "ranking", kind):
+        part = out[first : first + len(counts)]
+        part[:] = counts @ columns
+        if kind == np.float32:
+            part -= len(columns) * found.estimates
+            part /= len(columns)
+        part *= factor
+        first += len(counts)
+    return out
 
 
 def _dealt(columns: Floats) -> Floats:
@@ -136,22 +151,27 @@ def _dealt(columns: Floats) -> Floats:
 
 def probability_best(goodness: Floats, draws: Floats) -> Floats:
     """(k,) The share of the replicates in which each system is the best; those that tie share it."""
-    replicates = _in_steps(goodness, draws)
-    best = replicates == replicates.max(axis=1, keepdims=True)
-    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+    total = np.zeros(len(goodness))
+    for replicates in _in_steps(goodness, draws):
+        best = replicates == replicates.max(axis=1, keepdims=True)
+        total += (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
+    return np.asarray(total / len(draws))
 
 
 def rank_quantiles(goodness: Floats, draws: Floats, level: float) -> list[tuple[int, int]]:
     """The central interval of each system's rank over the replicates; of those that tie, the first is ahead."""
     (count, k), bits = draws.shape, len(goodness).bit_length()
-    keys = _in_steps(goodness, draws)
-    keys *= -(1 << bits)
-    keys += np.arange(k)
-    keys.sort(axis=1)  # sorting whole numbers that hold the place is several times as fast as argsort
-    keys &= (1 << bits) - 1
-    keys *= k
-    keys += np.arange(k)
-    ranked = np.bincount(keys.ravel(), minlength=k * k).reshape(k, k).cumsum(axis=1)  # (system, rank)
+    ranked = np.zeros(k * k, dtype=np.int64)
+    for steps in _in_steps(goodness, draws):
+        keys = steps
+        keys *= -(1 << bits)
+        keys += np.arange(k)
+        keys.sort(axis=1)  # sorting whole numbers that hold the place is several times as fast as argsort
+        keys &= (1 << bits) - 1
+        keys *= k
+        keys += np.arange(k)
+        ranked += np.bincount(keys.ravel(), minlength=k * k)
+    ranked = ranked.reshape(k, k).cumsum(axis=1)  # (system, rank)
     tail = 0.5 - level / 2
     low, high = ((ranked <= _place(q, count)).sum(axis=1) + 1 for q in (tail, 1 - tail))
     return list(zip(low.tolist(), high.tolist(), strict=True))
@@ -162,10 +182,12 @@ def _place(q: float, count: int) -> int:
     return max(ceil(count * q - 1), 0)
 
 
-def _in_steps(goodness: Floats, draws: Floats) -> Integers:
-    """(B, k) The replicates in whole steps, so that rounding breaks no tie: 0/1 scores often tie."""
+def _in_steps(goodness: Floats, draws: Floats) -> Iterator[Integers]:
+    """(rows, k) The replicates in whole steps, so that rounding breaks no tie: 0/1 scores often tie; some at a time."""
     middle = float(goodness.mean())
     spread = max(float(draws.max()), -float(draws.min()), float(np.abs(goodness - middle).max())) or 1.0
-    steps = draws * (1 / (_STEP * spread))
-    steps += (goodness - middle) / (_STEP * spread)
-    return np.rint(steps, out=steps).astype(np.int64)
+    rows = max(_AT_A_TIME // draws.shape[1], draws.shape[1])  # no fewer than what is tallied for them
+    for first in range(0, len(draws), rows):
+        steps = draws[first : first + rows] * (1 / (_STEP * spread))
+        steps += (goodness - middle) / (_STEP * spread)
+        yield np.rint(steps, out=steps).astype(np.int64)

@@ -13,7 +13,9 @@ import numpy as np
 from assay.stats.numerics import critical_values
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.ranking.pairs import Pairs, added_up, answers_only, discordant
-from assay.stats.units import Floats, Grid, Truths
+from assay.stats.units import Floats, Grid, Integers, Truths
+
+_MOST_TOLD = 2e5  # units: three counts make one number without rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +32,27 @@ class PairCounts:
 
     def p_values(self, *, exact: bool = False) -> Floats:
         """McNemar's mid-p, or its exact p; with clusters or weights that of the score statistic."""
-        return mcnemar_p(self.b, self.c, exact=exact) if self.plain else score_p(self.b, self.c, self.deff, self.df)
+        some, place = self._kinds
+        if self.plain:
+            return np.asarray(mcnemar_p(self.b[some], self.c[some], exact=exact)[place])
+        return self.own_p
 
     @cached_property
     def own_p(self) -> Floats:
         """The smallest α at which Tango's interval leaves out 0."""
-        return score_p(self.b, self.c, self.deff, self.df)
+        some, place = self._kinds
+        return np.asarray(score_p(self.b[some], self.c[some], self.deff[some], self.df[some])[place])
+
+    @cached_property
+    def _kinds(self) -> tuple[Integers, Integers]:
+        """One pair of each kind, and of which kind every pair is: many pairs have the same counts."""
+        most = self.n.max(initial=0.0) + 1
+        if not self.plain or most > _MOST_TOLD:
+            every = np.arange(len(self.b))
+            return every, every
+        key = (self.n * most + self.b) * most + self.c
+        _, some, place = np.unique(key, return_index=True, return_inverse=True)
+        return some, place
 
     def statistics(self) -> Floats:
         return score_statistic(self.b, self.c, self.deff)
@@ -47,7 +64,10 @@ class PairCounts:
 
     def limits_at(self, reach: Floats) -> tuple[Floats, Floats]:
         """The same at a critical value."""
-        return tango_limits(self.b / self.deff, self.c / self.deff, self.n / self.deff, reach)
+        some, place = self._kinds
+        b, c, n = (part[some] / self.deff[some] for part in (self.b, self.c, self.n))
+        low, high = tango_limits(b, c, n, reach[some])
+        return low[place], high[place]
 
 
 def counts_of(pairs: Pairs) -> PairCounts:

@@ -69,8 +69,8 @@ def _count_by_column(flips: Flips, sums: NullSums, least: Floats, wanted: Truths
     for low in range(0, len(chosen), batch):
         some = chosen[low : low + batch]
         part = gaps[: len(some)]
-        np.take(sums.values, first[some], axis=0, out=part, mode="clip")
-        part -= sums.values[second[some]]
+        for row, (i, j) in enumerate(zip(first[some].tolist(), second[some].tolist(), strict=True)):
+            np.subtract(sums.values[i], sums.values[j], out=part[row])
         np.abs(part, out=part)
         needed = (least[some] / sums.unit)[:, None]
         counts[some] = beyond.counted(part, needed - slack[some, None])
