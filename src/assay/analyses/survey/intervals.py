@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, sqrt
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -33,6 +34,9 @@ from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
 from assay.stats.survey.denoised import ExpectedRoots
 from assay.stats.units import Floats, Integers, Truths, Units
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 class ScoreInterval(msgspec.Struct, frozen=True):
@@ -165,14 +169,21 @@ def _cells_by_category(survey: Survey) -> list[Truths]:
     return [np.isin(codes, segments) for segments in survey.truth.categories.values()]
 
 
-def _all_weights(survey: Survey, model: int) -> Floats:
-    """(C, 1 + S + Q + G) The weight of each cell in the overall score, those of segments, questions and categories."""
+def _all_weights(survey: Survey, model: int) -> "csr_array":
+    """(C, 1 + S + Q + G) The weight of each cell in the overall score, those of segments, questions and categories.
+
+    A cell is in a few of them; the matrix of 80,000 cells and 10,000 questions would be 6.4 GB.
+    """
+    from scipy.sparse import csr_array, hstack  # late
+
     truth = survey.truth
     by_segment = weights_within(survey, model, truth.segment, len(truth.segments))
-    by_question = weights_within(survey, model, truth.question, len(truth.questions))
     kept = [[s for s in segments if by_segment[:, s].any()] for segments in truth.categories.values()]
     by_category = np.column_stack([by_segment[:, own].sum(axis=1) / max(len(own), 1) for own in kept])
-    return np.hstack([overall_weights(survey, model), by_segment, by_question, by_category])
+    cells, groups, own_weights = _placed_within(survey, model, truth.question, len(truth.questions))
+    by_question = csr_array((own_weights, (cells, groups)), shape=(len(truth), len(truth.questions)))
+    parts = [csr_array(overall_weights(survey, model)), csr_array(by_segment), by_question, csr_array(by_category)]
+    return csr_array(hstack(parts))
 
 
 def _percentile(draws: Floats, level: float) -> Interval | None:
@@ -200,10 +211,16 @@ _WHY = "no answer of the model has a distribution"
 def weights_within(survey: Survey, model: int, groups: Integers, count: int) -> Floats:
     """(C, P) The weight of a cell in the model's score on its group (C,), −1 for none: means of cells."""
     weights = np.zeros((len(survey.truth), count))
+    cells, of, own = _placed_within(survey, model, groups, count)
+    weights[cells, of] = own
+    return weights
+
+
+def _placed_within(survey: Survey, model: int, groups: Integers, count: int) -> tuple[Integers, Integers, Floats]:
+    """The cells that count for their group, the group of each, and its weight there."""
     there = np.flatnonzero(~np.isnan(survey.scores[:, model]) & (groups >= 0))
     per_group = np.bincount(groups[there], minlength=count)
-    weights[there, groups[there]] = 1 / per_group[groups[there]]
-    return weights
+    return there, groups[there], np.asarray(1 / per_group[groups[there]])
 
 
 def overall_weights(survey: Survey, model: int) -> Floats:
@@ -217,7 +234,7 @@ class CellSets:
     """Sets of cells of one model: the fixed part of their scores, and the part that depends on noise."""
 
     answers: NoisyAnswers
-    weights: Floats  # (cells that were read, P)
+    weights: "Floats | csr_array"  # (cells that were read, P)
     whole: Floats  # (P,) the score without any divergence: what was read, and failures at their fixed scores
     read: Integers  # (P,) answers
 
@@ -227,7 +244,7 @@ class CellSets:
         return list(self.answers.measured_roots(self.weights))
 
 
-def parts_of(survey: Survey, model: int, weights: Floats) -> CellSets:
+def parts_of(survey: Survey, model: int, weights: "Floats | csr_array") -> CellSets:
     """The sets, given the weight of every cell in each (C, P)."""
     answers, predictions = survey.noisy[model], survey.predictions
     own = np.flatnonzero((predictions.model == model) & ~np.isnan(survey.row_scores))
@@ -267,7 +284,8 @@ def _corrected(curves: list[ExpectedRoots], part: tuple[float, float, int], z: f
 
 def divergence_of(parts: CellSets, level: float) -> Estimate:
     """The mean JSD of the first part without its noise; of answers that were read."""
-    answers, weights = parts.answers, parts.weights[:, 0]
+    answers, first = parts.answers, parts.weights[:, [0]]
+    weights = np.asarray(first if isinstance(first, np.ndarray) else first.toarray())[:, 0]
     share = float(answers.by_cell(np.ones(len(answers.rows))) @ weights) if len(answers.rows) else 0.0
     if not share > 0:
         return Estimate(None, None, None, 0, _WHY)

@@ -6,6 +6,7 @@ the same multinomial draws. `left_out` is what everybody outside a segment answe
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from assay.errors import InputError
 from assay.stats.survey.denoised import GRID, ExpectedRoots, SamplingNoise, TrueSpread, noise_of, root_table, spread_of
 from assay.stats.survey.respondents import Predicted, Respondents, resampled_scores
 from assay.stats.units import Floats, Integers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def categories_of(truth: Truth) -> Integers:
@@ -74,11 +78,11 @@ class NoisyAnswers:
         """(·, cells) Sums over the answers of a cell of values (·, r) times their shares."""
         return np.asarray(np.add.reduceat(values * self.share, self.starts, axis=-1))
 
-    def curves(self, weights: Floats, shape: float | None = None) -> list[ExpectedRoots]:
+    def curves(self, weights: "Floats | csr_array", shape: float | None = None) -> list[ExpectedRoots]:
         """The curves of P parts, given the weights of cells (cells, P). Answers about a cell share its noise."""
         return self.curves_of(self.expected(shape), weights)
 
-    def curves_of(self, expected: tuple[Floats, Floats, float], weights: Floats) -> list[ExpectedRoots]:
+    def curves_of(self, expected: tuple[Floats, Floats, float], weights: "Floats | csr_array") -> list[ExpectedRoots]:
         """The curves of parts, from what `expected` gave."""
         from scipy.sparse import csr_array  # late; a cell is in a few of hundreds of parts
 
@@ -88,9 +92,9 @@ class NoisyAnswers:
         slope = ratio * (self.by_cell(np.sqrt(self.spread.relative)) @ weights)
         return [ExpectedRoots(means[p], errors[p], float(slope[p])) for p in range(weights.shape[1])]
 
-    def measured_roots(self, weights: Floats) -> Sequence[float]:
+    def measured_roots(self, weights: "Floats | csr_array") -> Sequence[float]:
         """(P,) The measured mean root of each part."""
-        found: list[float] = (self.by_cell(self.roots) @ weights).tolist()
+        found: list[float] = np.asarray(self.by_cell(self.roots) @ weights).tolist()
         return found
 
 
