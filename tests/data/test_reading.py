@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.data import read_table
+from assay.data import read_table, values
+from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 from tests.data.files import FORMATS, assert_refused, checked_message, write_rows
 
@@ -260,3 +262,29 @@ def test_rows_of_a_long_file_keep_their_numbers(tmp_path: Path) -> None:
     lines[234_566] = "q234566,oops\n"
     path.write_text("item,score\n" + "".join(lines))
     assert_refused(path, "line 234568, column 'score': 'oops'")
+
+
+def _labels(codes: list[int]) -> Labels:
+    return Labels(tuple(f"m{code}" for code in range(max(codes) + 1)), np.array(codes))
+
+
+@pytest.mark.parametrize(
+    ("items", "models", "repeated"),
+    [
+        ("abcabc", [0, 0, 0, 1, 1, 1], []),
+        ("abcacb", [0, 0, 0, 1, 1, 1], []),
+        ("abaaba", [0, 0, 0, 1, 1, 1], [(2, 0), (5, 3)]),  # the same ids in every block, one of them twice
+        ("abcabc", [0, 0, 0, 0, 0, 0], [(3, 0), (4, 1), (5, 2)]),
+        ("abab", [0, 0, 0, 1], [(2, 0)]),
+        ("aaaa", [0, 1, 0, 1], [(2, 0), (3, 1)]),  # a model comes again
+        ("ababab", [0, 0, 1, 1, 0, 0], [(4, 0), (5, 1)]),
+    ],
+)
+def test_ids_in_blocks_are_told_apart_as_row_by_row(
+    items: str, models: list[int], repeated: list[tuple[int, int]]
+) -> None:
+    ids, groups = TextColumn.of(items), {"model": _labels(models), "run": None}
+    found = values.repeated_rows(ids, groups)
+    assert sorted(map(tuple, found.tolist())) == repeated
+    assert not values._same_in_blocks(ids, groups) or not repeated
+    assert values._same_in_blocks(ids, groups) == ("".join(items) == "abcabc" and models == [0, 0, 0, 1, 1, 1])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
+from math import prod
 
 import numpy as np
 from msgspec import Struct
@@ -113,7 +114,7 @@ def check_unique(
 
     Of scores that are ``right_or_wrong`` they may be attempts, which there is an option for.
     """
-    if ids.unique:
+    if _same_in_blocks(ids, groups) or ids.unique:
         return
     again = repeated_rows(ids, groups)
     if not again.size:
@@ -121,6 +122,27 @@ def check_unique(
     again = again[np.argsort(again[:, 0])]
     pairs = list(zip(*again[:NAMED].T.tolist(), strict=True))
     raise _repeated(source, column, ids, groups, pairs, len(again), right_or_wrong=right_or_wrong())
+
+
+def _same_in_blocks(ids: TextColumn, groups: Mapping[str, Labels | None]) -> bool:
+    """Whether models, splits and runs stand one after the other, each with the ids of the first in their order.
+
+    Then only the ids of the first have to be told apart: of 20 million rows of 200 models 100,000.
+    """
+    told = [labels for labels in groups.values() if labels is not None]
+    if not told or not len(ids):
+        return False
+    changes = np.logical_or.reduce([labels.codes[1:] != labels.codes[:-1] for labels in told])
+    starts = np.concatenate(([0], np.flatnonzero(changes) + 1))
+    size = len(ids) // len(starts)
+    if len(starts) < 2 or len(starts) > prod(len(labels.names) for labels in told):
+        return False
+    if len(ids) != size * len(starts) or (starts != size * np.arange(len(starts))).any():
+        return False
+    kinds = {tuple(kind) for kind in np.stack([labels.codes[starts] for labels in told], axis=1).tolist()}
+    first = ids[:size]
+    same = len(kinds) == len(starts) and all(first.same(ids[low : low + size]) for low in starts[1:].tolist())
+    return same and first.unique
 
 
 def repeated_rows(ids: TextColumn, groups: Mapping[str, Labels | None]) -> Integers:

@@ -38,12 +38,16 @@ class Fitted:
     @cached_property
     def errors(self) -> Floats:
         """(k,) Linearised standard errors."""
-        return np.asarray(np.sqrt((self.influence**2).sum(axis=0) * self.groups / (self.groups - 1)))
+        squares = np.einsum("gk,gk->k", self.influence, self.influence)
+        return np.asarray(np.sqrt(squares * self.groups / (self.groups - 1)))
 
     def error_of(self, i: int) -> Floats:
         """(k,) Standard errors of the differences from system i."""
-        gaps = self.influence[:, [i]] - self.influence
-        return np.asarray(np.sqrt((gaps * gaps).sum(axis=0) * self.groups / (self.groups - 1)))
+        squares = np.zeros(self.influence.shape[1])
+        for first in range(0, self.groups, _ROWS):  # some at a time: there may be many
+            gaps = self.influence[first : first + _ROWS, [i]] - self.influence[first : first + _ROWS]
+            squares += np.einsum("gk,gk->k", gaps, gaps)
+        return np.asarray(np.sqrt(squares * self.groups / (self.groups - 1)))
 
 
 def connected(grid: Grid) -> NDArray[np.bool_]:

@@ -129,9 +129,9 @@ def _closeness(found: Fitted, goodness: Floats, first: int, pseudo: float) -> Fl
 
 def _correlation(found: Fitted, close: Floats, first: int, without_spread: float = 0.0) -> float:
     """The mean correlation of the winner with its rivals, 0 at least; and that of those that do not vary at all."""
-    size = np.sqrt((found.influence**2).sum(axis=0))
+    size = np.sqrt(np.einsum("gk,gk->k", found.influence, found.influence))  # without a copy: it may be large
     product = size * size[first]
-    shared = (found.influence[:, [first]] * found.influence).sum(axis=0)
+    shared = found.influence[:, first] @ found.influence
     neither = (size == 0) & (size[first] == 0)
     alike = np.divide(shared, product, out=np.where(neither, without_spread, 0.0), where=product > 0)
     rivals = close.copy()
