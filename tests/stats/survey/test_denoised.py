@@ -156,3 +156,14 @@ def test_a_single_divergence_against_scipys_non_central_chi_square() -> None:
         some = found > 0
         assert ncx2.cdf(measured[some] / 0.002, 3.0, found[some] / 0.002) == pytest.approx(chance, abs=1e-6)
         assert (gamma.cdf(measured[~some] / 0.002, 1.5, scale=2) <= chance).all()  # χ² with three degrees of freedom
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, 4.0])
+def test_log_normal_divergences_against_the_closed_form_and_scipy(shape: float) -> None:
+    """A log-normal of mean 1 and variance 1/a: the mean of its root is exp(−σ²/8), σ² = log(1 + 1/a)."""
+    table, spread = root_table(shape, "log-normal"), np.log(1 + 1 / shape)
+    assert table.ratio == pytest.approx(np.exp(-spread / 8), rel=2e-3)
+    sizes = np.exp(np.sqrt(spread) * np.random.default_rng(0).normal(size=100_000) - spread / 2)
+    drawn = ncx2.rvs(3.0, 8.0 * sizes, random_state=np.random.default_rng(1))
+    mean, _ = table.at(np.array([3.0]), np.array([8.0]))
+    assert float(mean[0]) == pytest.approx(np.sqrt(drawn).mean(), rel=5e-3)

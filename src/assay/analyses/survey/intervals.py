@@ -3,7 +3,8 @@
 The score of a sample is too low, and drawing the sample again makes it lower still. `assay.stats.survey.denoised` knows
 which mean root of the divergences to expect for any true one at these numbers of respondents: the estimate is where
 the expected root is the measured one, and the limits are where they differ by as much as chance allows. The spread of
-a model's divergences has to be estimated too, and its error is added. The mean divergence itself needs no inversion:
+a model's divergences has to be estimated too, and its error is added; and limits allow for two families of
+distributions. The mean divergence itself needs no inversion:
 JSD(p̂, q) less its expected excess is unbiased, and so is a mean of such terms, with a variance in closed form.
 
 Nobody who was not shown the answers of these respondents can predict them better than the true shares do. A score above
@@ -262,7 +263,8 @@ def corrected(parts: CellSets, level: float) -> list[Estimate]:
         return [Estimate(None, None, None, 0, _WHY)] * len(parts.whole)
     spread = parts.answers.spread
     shapes = [None, *(spread.shape * exp(sign * spread.log_error) for sign in (-1, 1))]
-    curves = zip(*(parts.answers.curves(parts.weights, shape) for shape in shapes), strict=True)
+    own_curves = [parts.answers.curves(parts.weights, shape) for shape in shapes]
+    curves = zip(*own_curves, parts.answers.curves(parts.weights, family="log-normal"), strict=True)
     z, measured = normal_quantile(0.5 + level / 2), parts.measured
     return [
         _corrected(list(own), (measured[p], float(parts.whole[p]), int(parts.read[p])), z, level)
@@ -274,12 +276,18 @@ def _corrected(curves: list[ExpectedRoots], part: tuple[float, float, int], z: f
     measured, whole, read = part
     if not read:
         return Estimate(None, None, None, 0, _WHY)
-    value, low, high = (curves[0].solved(measured, reach) for reach in (0.0, z, -z))
-    one, two = (curve.solved(measured) for curve in curves[1:])
+    value, one, two = (curve.solved(measured) for curve in curves[:3])
     shape = z * abs(one - two) / 2
-    low, high = max(value - sqrt((value - low) ** 2 + shape**2), 0.0), value + sqrt((high - value) ** 2 + shape**2)
+    ends = [_ends(curve, measured, z, shape) for curve in (curves[0], curves[3])]
+    low, high = max(min(low for low, _ in ends), 0.0), max(high for _, high in ends)
     limits = Interval(max(whole - high, 0.0), whole - low, level, METHOD)
     return Estimate(whole - value, limits, (limits.high - limits.low) / (2 * z), read)
+
+
+def _ends(curve: ExpectedRoots, measured: float, z: float, shape: float) -> tuple[float, float]:
+    """Limits of the true mean root, with the error of the shape."""
+    value, low, high = (curve.solved(measured, reach) for reach in (0.0, z, -z))
+    return value - sqrt((value - low) ** 2 + shape**2), value + sqrt((high - value) ** 2 + shape**2)
 
 
 def divergence_of(parts: CellSets, level: float) -> Estimate:

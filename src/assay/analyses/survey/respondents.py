@@ -15,7 +15,16 @@ from assay.data.survey.predictions import OK, SCORE_ONLY, Predictions
 from assay.data.survey.truth import Truth
 from assay.design import Design
 from assay.errors import InputError
-from assay.stats.survey.denoised import GRID, ExpectedRoots, SamplingNoise, TrueSpread, noise_of, root_table, spread_of
+from assay.stats.survey.denoised import (
+    GRID,
+    ExpectedRoots,
+    SamplingNoise,
+    SpreadFamily,
+    TrueSpread,
+    noise_of,
+    root_table,
+    spread_of,
+)
 from assay.stats.survey.respondents import Predicted, Respondents, resampled_scores
 from assay.stats.units import Floats, Integers
 
@@ -66,9 +75,9 @@ class NoisyAnswers:
     def cells(self) -> Integers:
         return np.asarray(self.cell[self.starts])
 
-    def expected(self, shape: float | None = None) -> tuple[Floats, Floats, float]:
+    def expected(self, shape: float | None = None, family: SpreadFamily = "gamma") -> tuple[Floats, Floats, float]:
         """(grid, r) Mean and standard deviation of the measured root for every √μ, and the true mean root for 1."""
-        table, noise = root_table(self.spread.shape if shape is None else shape), self.noise
+        table, noise = root_table(self.spread.shape if shape is None else shape, family), self.noise
         centre = GRID[:, None] ** 2 * (self.spread.relative / noise.scale)
         mean, variance = table.at(np.broadcast_to(noise.freedom, centre.shape), centre)
         scale = np.sqrt(noise.scale)
@@ -78,9 +87,11 @@ class NoisyAnswers:
         """(·, cells) Sums over the answers of a cell of values (·, r) times their shares."""
         return np.asarray(np.add.reduceat(values * self.share, self.starts, axis=-1))
 
-    def curves(self, weights: "Floats | csr_array", shape: float | None = None) -> list[ExpectedRoots]:
+    def curves(
+        self, weights: "Floats | csr_array", shape: float | None = None, family: SpreadFamily = "gamma"
+    ) -> list[ExpectedRoots]:
         """The curves of P parts, given the weights of cells (cells, P). Answers about a cell share its noise."""
-        return self.curves_of(self.expected(shape), weights)
+        return self.curves_of(self.expected(shape, family), weights)
 
     def curves_of(self, expected: tuple[Floats, Floats, float], weights: "Floats | csr_array") -> list[ExpectedRoots]:
         """The curves of parts, from what `expected` gave."""
