@@ -256,8 +256,8 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
             bits: BitsOfBoth | None = getattr(self, label)
             if bits is not None:  # of both systems
                 change = self._estimate(bits.difference, bits.ci)
-                values = f"{words.number(bits.baseline, 6)} → {words.number(bits.subject, 6)}"
-                text = f"{values}, {words.with_interval(change, sign=True)}"
+                before, after = words.apart(bits.baseline, bits.subject, 6)
+                text = f"{before} → {after}, {words.with_interval(change, sign=True)}"
                 found.append(Fact(label.replace("_", " "), change, "bits", text))
         return found
 
