@@ -144,3 +144,16 @@ def test_scale_changes_nothing(factor: float) -> None:
     scaled = interval(Units(units.numerators * factor, units.denominators), backend="numpy").interval
     assert scaled.low / factor == pytest.approx(plain.low, rel=1e-9)
     assert scaled.high / factor == pytest.approx(plain.high, rel=1e-9)
+
+
+def test_very_unequal_denominators_of_few_units_have_a_series_for_every_point() -> None:
+    assert isinstance(tilted.tilted(ratio("normal", 30, spread=1.5)), Pointwise)
+
+
+def test_limits_where_the_distribution_is_no_line_are_found_each_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    units = ratio("exponential", 150)
+    found = tilted.tilted(units)
+    assert isinstance(found, Tilted)
+    expected = Pointwise(units, found.error, None).quantiles((0.025, 0.975))
+    monkeypatch.setattr(tilted, "normal_quantiles", lambda values: [float("inf") for _ in values])
+    np.testing.assert_allclose(found.quantiles((0.025, 0.975)), expected, atol=1e-6 * found.error)
