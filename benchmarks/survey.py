@@ -28,6 +28,13 @@ from benchmarks.timing.clock import Contender, Times, interleaved
 from benchmarks.timing.processes import ASSAY, measured, process_line
 
 QUESTIONS, SEGMENTS, MODELS, RESAMPLES = 116, 49, 20, 1_000
+#: questions, segments and models of whole commands, seconds of CPU time at most, and whether files are written
+WHOLE = (
+    ((29, 49, 5), 2.0, False),
+    ((29, 49, 5), 2.0, True),
+    ((QUESTIONS, SEGMENTS, MODELS), 60.0, True),
+    ((10_000, 8, 3), 120.0, False),
+)
 FEW = 10  # replicates that scipy is timed on
 SCIPY, COMPILED, ONE_THREAD = "scipy, extrapolated", "compiled", "compiled, one thread as scipy"
 GOAL = 60  # times scipy, by the CPU time of one thread
@@ -85,7 +92,9 @@ def _report(turns: int) -> str:
     ratio = times[SCIPY].median_cpu / times[ONE_THREAD].median_cpu
     goal = f"Goal, one thread, by CPU time: at least {GOAL} times scipy: {'met' if ratio >= GOAL else 'not met'}."
     header = ["", "CPU s", "wall s", "× scipy, CPU", "× scipy, wall", "best turn, wall s"]
-    return "\n\n".join(["## Time of resampling the respondents", about, table(header, rows), goal, _whole()])
+    return "\n\n".join(
+        ["## Time of resampling the respondents", about, table(header, rows), goal, *(_whole(*size) for size in WHOLE)]
+    )
 
 
 def _compiled(people: Respondents, predicted: Predicted, threads: int | None) -> None:
@@ -95,24 +104,26 @@ def _compiled(people: Respondents, predicted: Predicted, threads: int | None) ->
     use_threads(None)
 
 
-def _whole() -> str:
-    """All analyses of a round, with every file that the command writes."""
+def _whole(shape: tuple[int, int, int], most_seconds: float, written: bool) -> str:  # noqa: FBT001  # a row of WHOLE
+    """All analyses of a round, and every file that the command writes where it is asked to."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write_round(folder)
+        write_round(folder, *shape)
         files = (str(folder / "survey.csv"), str(folder / "predictions.csv"))
-        found = measured(str(ASSAY), "survey", *files, "-o", str(folder / "out"))
+        found = measured(str(ASSAY), "survey", *files, *(("-o", str(folder / "out")) if written else ()))
     if found.code:
         raise SystemExit(found.errors)
-    what = f"`assay survey` on {QUESTIONS} questions × {SEGMENTS} segments × {MODELS} models, all analyses"
-    return process_line(what, found, most_seconds=60, most_bytes=2e9)
+    questions, segments, models = shape
+    size = f"{questions:,} questions × {segments} segments × {models} models"
+    what = f"`assay survey{' -o FOLDER' if written else ''}` on {size}"
+    return process_line(what, found, most_seconds=most_seconds, most_bytes=2e9)
 
 
-def _write_round(folder: Path) -> None:
+def write_round(folder: Path, questions: int, segments: int, models: int) -> None:
     """Truth and predictions as tables, five options to each question."""
     rng = np.random.default_rng(2)
-    n = np.geomspace(10, 684, SEGMENTS).astype(np.int64)
-    cells = [(f"q{q}", f"s{s}", int(n[s])) for q in range(QUESTIONS) for s in range(SEGMENTS)]
+    n = np.geomspace(10, 684, segments).astype(np.int64)
+    cells = [(f"q{q}", f"s{s}", int(n[s])) for q in range(questions) for s in range(segments)]
     true = rng.dirichlet(np.full(5, 2.0), size=len(cells))
     counts = rng.multinomial([size for *_, size in cells], true)
     with (folder / "survey.csv").open("w", newline="") as file:
@@ -123,7 +134,7 @@ def _write_round(folder: Path) -> None:
     with (folder / "predictions.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["model", "question", "segment", *"abcde"])
-        for m in range(MODELS):
+        for m in range(models):
             guess = np.exp(np.log(true) + rng.normal(0, 0.1 + 0.02 * m, size=true.shape))
             guess *= 100 / guess.sum(axis=1, keepdims=True)
             for (question, segment, _), shares in zip(cells, guess.tolist(), strict=True):

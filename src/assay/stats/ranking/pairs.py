@@ -20,7 +20,7 @@ from assay.stats.compiled import Backend, compiles, compiling
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.units import Floats, Grid, Integers, Truths, grouped
 
-_COMPILE_SQUARES_ABOVE = 1.5e8  # twice the differences: about a fifth of a second of numpy's
+_COMPILE_SQUARES_ABOVE = 1e9  # twice the differences: about as long as loading the compiled loops, 0.7 s of numpy's
 _GAP_SUMS = "assay.stats.ranking.kernels.gap_sums"
 _MOST_CANCELLED = 0.5  # of a sum of squares, one bit
 _TILE, _ROWS = 64, 1_000  # systems and units at a time: they stay in the cache
