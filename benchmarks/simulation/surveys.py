@@ -21,6 +21,8 @@ class World:
     context questions.
     """
 
+    models: tuple[str, ...] = tuple(PREDICTORS)
+
     def __init__(
         self,
         questions: int,
@@ -43,8 +45,12 @@ class World:
         errors = [noise * factor[self.segment][:, None] * rng.normal(size=mask.shape) for noise in PREDICTORS.values()]
         told = [[_softmax(logits + left * error, mask) for left in contexts] for error in errors]
         self.told = np.array(told).transpose(2, 0, 1, 3)  # (C, M, L, K)
-        self.predicted = self.told[:, :, 0]
         self.n = np.array(sizes)[self.segment]
+
+    @property
+    def predicted(self) -> Floats:
+        """(C, M, K) Without context."""
+        return np.asarray(self.told[:, :, 0])
 
     @property
     def true(self) -> Floats:
@@ -63,7 +69,7 @@ class World:
         cells, models, levels = self.told.shape[:3]
         rows = cells * models * levels
         predictions = Predictions(
-            tuple(PREDICTORS),
+            self.models,
             np.tile(np.repeat(np.arange(models), levels), cells),
             np.repeat(np.arange(cells), models * levels),
             np.tile(np.arange(levels), cells * models),
@@ -73,6 +79,30 @@ class World:
             np.full(rows, np.nan),
         )
         return Survey(truth, predictions)
+
+
+class WorldApart(World):
+    """A world whose predictors are wrong in ways that no method was chosen on: most of them in a few places."""
+
+    models = ("marginal", "heavy tails", "a few cells", "some questions", "some segments")
+
+    def __init__(self, questions: int, sizes: tuple[int, ...], seed: int) -> None:
+        super().__init__(questions, sizes, seed)
+        rng = np.random.default_rng([seed, 1])
+        mask, shape = self.shares > 0, self.shares.shape
+        logits = np.log(np.where(mask, self.shares, 1.0))
+        few = rng.random(len(self.n)) < 0.05
+        by_question = rng.lognormal(-1.5, 1.0, questions)[self.question]
+        by_segment = np.where(np.arange(len(sizes)) % 4 == 0, 0.8, 0.1)[self.segment]
+        errors = [
+            0.2 * rng.standard_t(3, size=shape),
+            np.where(few, 2.0, 0.1)[:, None] * rng.normal(size=shape),
+            by_question[:, None] * rng.normal(size=shape),
+            by_segment[:, None] * rng.normal(size=shape),
+        ]
+        totals = np.array([np.bincount(self.question, self.shares[:, j], questions) for j in range(shape[1])]).T
+        marginal = (totals / len(sizes))[self.question]
+        self.told = np.stack([marginal, *(_softmax(logits + error, mask) for error in errors)], axis=1)[:, :, None]
 
 
 def _softmax(logits: Floats, mask: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> Floats:
