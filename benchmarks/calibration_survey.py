@@ -171,8 +171,8 @@ def _score_lines(questions: int, sizes: tuple[int, ...], one_in: int, simulation
 def _apart(simulations: int) -> Iterator[str]:
     yield "### Predictors set apart"
     yield (
-        "Wrong in a few cells, questions or segments, with heavy tails, or the true marginal of all segments: nothing was "
-        "chosen on these.\nNominal is 95; ± the binomial standard error."
+        "Wrong in a few cells, questions or segments, with heavy tails, or the true marginal of all segments: nothing "
+        "was chosen on these.\nNominal is 95; ± the binomial standard error."
     )
     header = ["questions × segments", "respondents", "simulations", "predictor", "true score", "measured", "corrected"]
     yield table([*header, "covers"], [line for case in APART for line in _apart_lines(*case, simulations)])
