@@ -30,7 +30,7 @@ from benchmarks.simulation.tables import table
 
 ONE = Path(__file__).with_name("timing") / "on_engines.py"
 MARK = "ASSAY_BENCHMARK_MARK"
-SMALL = {"scoring": 20, "sweep": 10, "survey": 20}  # amounts that are timed first
+SMALL = {"scoring": 20, "sweep": 10, "survey": 100}  # amounts that are timed first, of a second or more
 SLOTS = [("here", 1), ("processes", 2), ("ray", 1), ("ray", 2)]
 STARTED = ("ray, started", 2)  # of one job: what starting takes is the same for all
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -90,9 +90,11 @@ def cluster(token: str) -> Iterator[str]:
 def sized(job: str, seconds: float, token: str) -> int:
     """The amount that takes about so long on one worker; two small ones show what starting takes."""
     small = SMALL[job]
+    took(job, small, "here", 1, None, token)  # what is compiled once, or read from a cold disk, is not timed
     first, second = (took(job, amount, "here", 1, None, token).wall for amount in (small, 3 * small))
-    each = max((second - first) / (2 * small), 1e-4)
-    return max(3 * small, int(seconds / each))
+    if not second > first:
+        raise SystemExit(f"{job}: {3 * small} take no longer than {small}; is the machine busy?")
+    return max(3 * small, int(seconds * 2 * small / (second - first)))
 
 
 def report(seconds: float, turns: int) -> str:
@@ -106,6 +108,7 @@ def report(seconds: float, turns: int) -> str:
             for _ in range(turns):
                 for kind, workers in slots:
                     runs[kind, workers].append(took(job, amount, kind, workers, address, token))
+                    print(f"{job} on {kind}, {workers}: {runs[kind, workers][-1]}", file=sys.stderr, flush=True)
             here = median(one.wall for one in runs["here", 1])
             for (kind, workers), found in runs.items():
                 wall, peak = median(one.wall for one in found), max(one.peak for one in found)
