@@ -119,7 +119,7 @@ def report(seconds: float, turns: int) -> str:
         f'{os.cpu_count()} cores; medians.\nSpeed-up is to the same job without workers ("here").'
     )
     columns = ["job", "engine", "workers", "wall s", "speed-up", "MiB of a worker"]
-    return "\n\n".join(["# Engines", about, table(columns, lines), "\n".join(goals)])
+    return "\n\n".join(["### Overhead and speed-up", about, table(columns, lines), "\n".join(goals)])
 
 
 def _overhead(job: str, runs: dict[tuple[str, int], list[Took]], here: float) -> str:
