@@ -175,7 +175,10 @@ def _apart(simulations: int) -> Iterator[str]:
         "was chosen on these.\nNominal is 95; ± the binomial standard error."
     )
     header = ["questions × segments", "respondents", "simulations", "predictor", "true score", "measured", "corrected"]
-    yield table([*header, "covers"], [line for case in APART for line in _apart_lines(*case, simulations)])
+    yield table(
+        [*header, "covers"],
+        [line for questions, sizes in APART for line in _apart_lines(questions, sizes, simulations)],
+    )
 
 
 def _apart_lines(questions: int, sizes: tuple[int, ...], simulations: int) -> list[list[str]]:

@@ -1,5 +1,4 @@
 import gc
-import sys
 
 import pytest
 from hypothesis import settings
@@ -34,12 +33,6 @@ def pytest_collection_finish() -> None:
     """What was imported by now stays, and no later search for garbage looks at it: some oracles search at each call."""
     gc.collect()
     gc.freeze()
-
-
-def pytest_runtest_setup() -> None:
-    """A test begins as a process does: what small jobs other tests did has not loaded any compiled loop for it."""
-    if (bootstrap := sys.modules.get("assay.stats.bootstrap")) is not None:
-        bootstrap._RATIOS.__init__(bootstrap._RATIOS.loop)
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

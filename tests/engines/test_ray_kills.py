@@ -18,6 +18,7 @@ from assay.engines.replicates import resampling_on
 from assay.examples import SURVEY
 from assay.models import path as model_path
 from assay.scoring import score
+from assay.scoring.models_and_texts import Document
 from assay.training import Schedule, Settings
 from assay.training.run import tune_run
 from tests.engines.ray_nodes import Cluster, until
@@ -59,10 +60,11 @@ def kill_a_worker(cluster: Cluster) -> int:
 
 
 def test_a_run_whose_worker_is_killed_has_the_same_bytes(cluster: Cluster, tmp_path: Path) -> None:
-    score(model_path("base"), TEXTS, tmp_path / "here", plan=PLAN)
+    many = [Document(f"{i} {text.name}", text.text) for i in range(8) for text in TEXTS]  # seconds are left to kill in
+    score(model_path("base"), many, tmp_path / "here", plan=PLAN)
     first = tmp_path / "there" / "windows-00001.parquet"
     with meanwhile(cluster, first, lambda: kill_a_worker(cluster)) as killed:
-        score(model_path("base"), TEXTS, tmp_path / "there", plan=PLAN, engine=Engine("ray", workers=2))
+        score(model_path("base"), many, tmp_path / "there", plan=PLAN, engine=Engine("ray", workers=2))
     assert killed
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 

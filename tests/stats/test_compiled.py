@@ -13,7 +13,7 @@ from assay.errors import AssayWarning
 from assay.stats import compiled
 from assay.stats.bootstrap import resampling
 from assay.stats.bootstrap.resampling import resampled_sums
-from assay.stats.compiled import ManyJobs, compiles
+from assay.stats.compiled import compiles
 
 LOOP = "assay.stats.bootstrap.kernels_resampling.paired_sums"
 
@@ -33,21 +33,6 @@ def test_loops_are_loaded_where_there_is_enough_to_do(monkeypatch: pytest.Monkey
 def test_a_loop_that_was_never_compiled_waits_for_seconds_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "kept", lambda _: False)
     assert [compiles("auto", work, 100, LOOP) for work in (101, 2_000, 2_001)] == [False, False, True]
-
-
-def test_many_small_jobs_load_a_loop_after_a_second_and_compile_it_after_ten(monkeypatch: pytest.MonkeyPatch) -> None:
-    for on_disk, first in ((True, 2), (False, 11)):
-        monkeypatch.setattr(compiled, "kept", lambda loop, on_disk=on_disk: on_disk and loop == LOOP)
-        jobs = ManyJobs(LOOP)
-        assert [jobs.at_hand(0.6) for _ in range(40)].index(True) == {2: 1, 11: 17}[first]
-        assert jobs.at_hand(0.0)
-        assert not ManyJobs(LOOP).at_hand(0.9)
-
-
-@pytest.mark.usefixtures("without_numba")
-def test_many_small_jobs_without_numba_stay_with_numpy() -> None:
-    jobs = ManyJobs(LOOP)
-    assert not any(jobs.at_hand(1.5) for _ in range(20))
 
 
 SUMS = """

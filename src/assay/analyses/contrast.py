@@ -172,7 +172,7 @@ def paired_interval(
 ) -> IntervalResult:
     """The interval that the design asks for, with its own p-value; of a part of a fixed set, of the whole set.
 
-    Compiled loops (``backend``) change the time it takes, and no number.
+    Compiled loops (``backend``) change the time it takes, and of ratios the last digits.
     """
     if part is not None and (part.whole or binary is None) and _has_spread(drawn, part):
         return part.interval(drawn, design.level, "t" if design.method == "t" else "t-hall")

@@ -22,7 +22,6 @@ Backend = Literal["auto", "numpy", "compiled"]
 #: Times the work from which on compiled loops are loaded: from here on numpy takes seconds, not their parts, so that
 #: loops are worth compiling, or a word where they cannot be.
 _SECONDS = 20
-_LOADED_AFTER, _COMPILED_AFTER = 1.0, 10.0  # seconds that small jobs took: loading takes half of one, compiling six
 
 
 def numba_installed() -> bool:
@@ -41,29 +40,6 @@ def compiles(backend: Backend, work: float, above: float, loop: str) -> bool:
     if work > _SECONDS * above:
         _say_once()
     return False
-
-
-class ManyJobs:
-    """Small jobs that a compiled loop would do sooner, though none of them is worth loading or compiling it.
-
-    It is loaded after a second of work without it where it is kept, and compiled after some.
-    """
-
-    def __init__(self, loop: str) -> None:
-        self.loop = loop
-        self.spent = 0.0
-        self._look_at, self._taken = _LOADED_AFTER, False
-
-    def at_hand(self, seconds: float) -> bool:
-        """Whether to take the loop for the next job, which takes so long without it."""
-        if self._taken:
-            return True
-        self.spent += seconds
-        if self.spent < self._look_at:
-            return False
-        self._look_at = self.spent + _LOADED_AFTER  # the disk is not asked for every job
-        self._taken = numba_installed() and (self.spent > _COMPILED_AFTER or kept(self.loop))
-        return self._taken
 
 
 def compiling(loop: str) -> AbstractContextManager[Any]:

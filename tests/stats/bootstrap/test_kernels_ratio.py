@@ -1,17 +1,13 @@
 """The compiled passes of a ratio against one series for every point, and against the numpy path."""
 
-import sys
-
 import numpy as np
 import pytest
 
-from assay.stats import bootstrap
 from assay.stats.bootstrap import interval
 from assay.stats.bootstrap import kernels_ratio as kernels
 from assay.stats.bootstrap.inversion import Pointwise
 from assay.stats.bootstrap.kernels_ratio import CompiledTilted, compiled_ratio
 from assay.stats.bootstrap.tilted import Tilted, tilted
-from assay.stats.compiled import ManyJobs
 from assay.stats.records import IntervalName
 from assay.stats.units import Units, standard_error
 
@@ -87,30 +83,16 @@ def test_limits_that_newton_does_not_find_are_those_of_the_numpy_path() -> None:
     np.testing.assert_allclose(found.quantiles(far), expected.quantiles(far), atol=1e-6 * found.error)
 
 
-def test_auto_takes_them_after_a_second_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And gives the same to 1e-8 standard errors."""
-    units, jobs = ratio("normal", 180), ManyJobs("assay.stats.bootstrap.kernels_ratio.ratio_series")
-    monkeypatch.setattr(bootstrap, "_RATIOS", jobs)
-    compiled_ratio(units)  # so that it is kept
-    before = interval(units)
-    calls: list[Units] = []
-    monkeypatch.setattr(kernels, "compiled_ratio", calls.append)
-    assert interval(units) == before
-    assert not calls
-    jobs.spent = 2.0
-    assert interval(units) == before
-    assert len(calls) == 1
-    assert interval(ratio("normal", 4_001)) == interval(ratio("normal", 4_001), backend="numpy")
-    assert len(calls) == 1
-
-
-def test_auto_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = ManyJobs("assay.stats.bootstrap.kernels_ratio.ratio_series")
-    jobs.spent = 100.0
-    monkeypatch.setattr(bootstrap, "_RATIOS", jobs)
-    monkeypatch.setitem(sys.modules, "numba", None)
+def test_auto_never_takes_them_and_has_the_bits_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or limits would depend on what a process has computed before, or on what is installed."""
     units = ratio("normal", 180)
-    assert interval(units) == interval(units, backend="numpy")
+    compiled_ratio(units)  # so that it is kept
+    expected, calls = interval(units, backend="numpy"), list[Units]()
+    monkeypatch.setattr(kernels, "compiled_ratio", calls.append)
+    assert [interval(units) for _ in range(3)] == [expected] * 3
+    assert not calls
+    assert interval(units, backend="compiled") == expected  # where they decline
+    assert calls == [units]
 
 
 def test_the_kernels_as_plain_python_agree_with_their_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:

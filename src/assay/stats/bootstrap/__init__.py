@@ -24,7 +24,7 @@ from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.bootstrap.tilted import Tilted
-from assay.stats.compiled import Backend, ManyJobs, compiling
+from assay.stats.compiled import Backend, compiling
 from assay.stats.in_blocks import MANY
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
@@ -34,9 +34,7 @@ from assay.stats.which_interval import UnitFacts, interval_for
 
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
-_COMPILED_UP_TO = 4_000  # units, from which on moments are as quick
-_SECONDS, _SECONDS_EACH = 1e-4, 1e-7  # that numpy takes, and for each unit
-_RATIOS = ManyJobs("assay.stats.bootstrap.kernels_ratio.ratio_series")
+_RATIO_LOOP = "assay.stats.bootstrap.kernels_ratio.ratio_series"
 STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
 
 
@@ -247,14 +245,16 @@ def _exact(units: Units, backend: Backend) -> BootstrapDistribution | None:
 
 
 def _ratio(units: Units, backend: Backend) -> BootstrapDistribution | None:
-    """The distribution of a ratio of unequal sums by compiled loops, where they apply and are at hand."""
-    if backend == "numpy" or units.equal_denominators:
-        return None
-    if backend == "auto" and (units.n > _COMPILED_UP_TO or not _RATIOS.at_hand(_SECONDS + units.n * _SECONDS_EACH)):
+    """The distribution of a ratio of unequal sums by compiled loops, where they were asked for and apply.
+
+    Their last digits are not those of numpy, so that they are never taken unasked: the same data have the same limits
+    wherever and however often they are computed.
+    """
+    if backend != "compiled" or units.equal_denominators:
         return None
     from assay.stats.bootstrap.kernels_ratio import compiled_ratio  # late: importing numba takes half a second
 
-    with compiling(_RATIOS.loop):
+    with compiling(_RATIO_LOOP):
         return compiled_ratio(units)
 
 
