@@ -80,7 +80,7 @@ class Command:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     text = model_path("ja.txt").read_text(encoding="utf-8")
-    (tmp_path / "text.txt").write_text(text[:7_000], encoding="utf-8")
+    (tmp_path / "text.txt").write_text(text[:14_000], encoding="utf-8")
     rows = "".join(f'{{"prompt": "むかし、{i}", "item": "q{i}"}}\n' for i in range(24))
     (tmp_path / "prompts.jsonl").write_text(rows, encoding="utf-8")
     return tmp_path
