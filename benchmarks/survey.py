@@ -9,7 +9,6 @@ number of options in one call, without padding. Then `assay survey` on a round o
 process.
 """
 
-import csv
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from assay.stats.survey.respondents import Predicted, Respondents, resampled_sco
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved
+from benchmarks.timing.made_surveys import survey
 from benchmarks.timing.processes import ASSAY, measured, process_line
 
 QUESTIONS, SEGMENTS, MODELS, RESAMPLES = 116, 49, 20, 1_000
@@ -108,37 +108,14 @@ def _whole(shape: tuple[int, int, int], most_seconds: float, written: bool) -> s
     """All analyses of a round, and every file that the command writes where it is asked to."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_round(folder, *shape)
-        files = (str(folder / "survey.csv"), str(folder / "predictions.csv"))
+        questions, segments, models = shape
+        files = survey(folder, questions, segments=segments, models=models)
         found = measured(str(ASSAY), "survey", *files, *(("-o", str(folder / "out")) if written else ()))
     if found.code:
         raise SystemExit(found.errors)
-    questions, segments, models = shape
     size = f"{questions:,} questions × {segments} segments × {models} models"
     what = f"`assay survey{' -o FOLDER' if written else ''}` on {size}"
     return process_line(what, found, most_seconds=most_seconds, most_bytes=2e9)
-
-
-def write_round(folder: Path, questions: int, segments: int, models: int) -> None:
-    """Truth and predictions as tables, five options to each question."""
-    rng = np.random.default_rng(2)
-    n = np.geomspace(10, 684, segments).astype(np.int64)
-    cells = [(f"q{q}", f"s{s}", int(n[s])) for q in range(questions) for s in range(segments)]
-    true = rng.dirichlet(np.full(5, 2.0), size=len(cells))
-    counts = rng.multinomial([size for *_, size in cells], true)
-    with (folder / "survey.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["question", "segment", "n", *"abcde"])
-        for (question, segment, size), drawn in zip(cells, counts, strict=True):
-            rows.writerow([question, segment, size, *(100 * drawn / size).tolist()])
-    with (folder / "predictions.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["model", "question", "segment", *"abcde"])
-        for m in range(models):
-            guess = np.exp(np.log(true) + rng.normal(0, 0.1 + 0.02 * m, size=true.shape))
-            guess *= 100 / guess.sum(axis=1, keepdims=True)
-            for (question, segment, _), shares in zip(cells, guess.tolist(), strict=True):
-                rows.writerow([f"m{m:02d}", question, segment, *shares])
 
 
 def _row(name: str, own: Times, scipy: Times) -> list[str]:
